@@ -42,19 +42,13 @@ rounding, and counts as equal."""
 
 
 def gap(target: Observed) -> Array:
-    """Return 1 if the first label with the largest share is the record's own, else 0.
-
-    Yeom et al. (2018); the advantage is the gap of accuracy.
-    """
+    """Return whether the first label with the largest share is the record's (Yeom et al. 2018)."""
     right: Array = (target.seen.argmax(axis=2) == target.y).astype(float)
     return right
 
 
 def loss_threshold(target: Observed) -> Array:
-    """Return the log-odds of the own label: minus the loss, up to a monotone map.
-
-    Yeom, Giacomelli, Fredrikson and Jha (2018): a member is predicted better.
-    """
+    """Return the own label's log-odds, a monotone map of minus the loss (Yeom et al. 2018)."""
     return target.phi
 
 
@@ -106,10 +100,8 @@ def shadow(reference: Observed, membership: Flags) -> Score:
         if inside.all() or not inside.any():
             classifiers[label] = float(inside.mean())
             continue
-        made = DecisionTreeClassifier(
-            max_leaf_nodes=LEAVES, min_samples_leaf=1 / (4 * LEAVES), random_state=0
-        )
-        classifiers[label] = made.fit(features, inside)
+        small = {"max_leaf_nodes": LEAVES, "min_samples_leaf": 1 / (4 * LEAVES)}
+        classifiers[label] = DecisionTreeClassifier(**small, random_state=0).fit(features, inside)
 
     def score(target: Observed) -> Array:
         scores = np.full(target.seen.shape[:2], 0.5)
@@ -157,7 +149,7 @@ def lira(reference: Observed, membership: Flags, *, online: bool = True) -> Scor
     inside = _gaussians(reference.phi, membership) if online else None
 
     def score(target: Observed) -> Array:
-        phi = _on_grid(target.phi)
+        phi = np.round(target.phi / GRID) * GRID
         if inside is None:
             found: Array = log_ndtr((phi - mean) / spread)
             return _tied(found, np.abs(found))
@@ -217,11 +209,9 @@ def likelihood_ratio(reference: Observed, membership: Flags) -> Score:
     of a kind, p_i = (c_i + 1/2) / (m + 1). Each score counts as one answer with that chance.
     """
     known = reference.m
-    chances = (
-        np.clip(reference.own, LEAST, 1 - LEAST)
-        if known is None
-        else (reference.own * known + 0.5) / (known + 1)
-    )
+    chances = np.clip(reference.own, LEAST, 1 - LEAST)
+    if known is not None:
+        chances = (reference.own * known + 0.5) / (known + 1)
     log_p, log_q = np.log(chances), np.log1p(-chances)
 
     def score(target: Observed) -> Array:
@@ -252,6 +242,12 @@ ATTACKS: dict[str, Attack] = {
     "likelihood-ratio": likelihood_ratio,
 }
 """Names that `--attacks` takes."""
+OWN = ("loss-threshold", "single-record", "lira", "lira-offline", "rmia", "rmia-offline")
+"""Attacks that read nothing but what is seen of a record's own label."""
+ALONE = ("gap", "loss-threshold", "confidence", "entropy", "modified-entropy")
+"""Attacks that need no reference models."""
+BOTH = ("lira", "rmia")
+"""Those that need reference models with every record, and without it; the others without it."""
 
 
 def _surprise(weight: Array, of: Array) -> Array:
@@ -263,29 +259,16 @@ def _surprise(weight: Array, of: Array) -> Array:
 def _gaussians(phi: Array, chosen: Flags) -> tuple[Array, Array]:
     """Return mean and standard deviation over the chosen models of each record."""
     counts = chosen.sum(axis=0)
-    fewest = int(counts.min())
-    require(
-        fewest >= 1,
-        "reference",
-        f"{fewest} models of a kind for some record",
-        "one at least with each record, and one without",
-    )
-    phi = _on_grid(phi)
+    fewest, allowed = int(counts.min()), "one at least with each record, and one without"
+    require(fewest >= 1, "reference", f"{fewest} models of a kind for some record", allowed)
+    phi = np.round(phi / GRID) * GRID
     means = np.where(chosen, phi, 0.0).sum(axis=0) / counts
     # in one order, whichever models they come from
     squares = np.sort(np.where(chosen, (phi - means) ** 2, 0.0), axis=0)
-    spread = (
-        squares.sum(axis=0) / counts
-        if fewest >= PER_RECORD
-        else np.full(phi.shape[1], squares.sum() / counts.sum())
-    )
+    spread = squares.sum(axis=0) / counts
+    if fewest < PER_RECORD:
+        spread = np.full(phi.shape[1], squares.sum() / counts.sum())
     return means, np.maximum(np.sqrt(spread), LEAST_SPREAD)
-
-
-def _on_grid(phi: Array) -> Array:
-    """Put log-odds on a grid on which sums are exact, in any order."""
-    found: Array = np.round(phi / GRID) * GRID
-    return found
 
 
 def _tied(scores: Array, size: Array) -> Array:
@@ -311,11 +294,9 @@ def _shares(observed: Observed) -> Array:
 
 
 def _mean_share(own: Array, chosen: Flags) -> Array:
-    counts = chosen.sum(axis=0)
+    counts, allowed = chosen.sum(axis=0), "one at least with each record, and one without"
     if not counts.all():
-        raise InvalidInput(
-            "reference = models: must be one at least with each record, and one without"
-        )
+        raise InvalidInput(f"reference = models: must be {allowed}")
     means: Array = np.where(chosen, own, 0.0).sum(axis=0) / counts
     return means
 

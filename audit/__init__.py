@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpassay.api import audit
-    from dpassay.attacks.given.api import attack
-    from dpassay.attacks.given.result import AttackResult
-    from dpassay.attacks.given.trained import attack_model
+    from dpassay.attacks.user_models.api import AttackResult, attack
+    from dpassay.attacks.user_models.estimates import attack_model
     from dpassay.claims import (
         DP,
         GDP,
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "api": "audit",
-    "attacks.given.api": "attack",
-    "attacks.given.result": "AttackResult",
-    "attacks.given.trained": "attack_model",
+    "attacks.user_models.api": "AttackResult attack",
+    "attacks.user_models.estimates": "attack_model",
     "claims": "DP GDP RDP Accuracy PredictionStability Profile ScoreStability Stability zCDP",
     "data": "Labelled",
     "engine.domains.domain": "Domain",

@@ -1,6 +1,4 @@
-"""Certified loss of single records.
-
-The rule is chosen on the reference models, and counted on the targets.
+"""Certified loss of single records, by rules chosen on reference models and counted on targets.
 
 Whether a record is in a target's training set is a fair coin, and the coins and the training of
 different targets are independent. If what is seen of the record is (epsilon, delta)-differentially
@@ -39,7 +37,6 @@ from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP
 from dpassay.seeds import stream
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
-from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Progress, silent
 from dpassay.trials.threads import one_thread
 
@@ -56,10 +53,7 @@ class Rule:
     expected: float  # share of right guesses on the reference models: an estimate, biased upwards
 
     def calls(self, shares: Array, near: float = 0.0) -> Flags:
-        """Return whether each share of the record's own label, shape (n,), is called a member's.
-
-        Shares so little below the threshold reach it, where it was rounded.
-        """
+        """Return whether each share of the record's own label, shape (n,), is called a member's."""
         called: Flags = (shares >= self.threshold - near) == self.above
         return called
 
@@ -85,16 +79,11 @@ class Certified:
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
-    """Choose the records whose membership the reference models tell best, and their thresholds.
-
-    The best comes first, and ties go to the first record. There may be fewer than `number`.
-    """
+    """Choose the records whose membership the reference models tell best, and their thresholds."""
     own = reference.own
     order = np.argsort(own, axis=0, kind="stable")
-    shares, inside = (
-        np.take_along_axis(own, order, axis=0),
-        np.take_along_axis(membership, order, axis=0),
-    )
+    shares: Array = np.take_along_axis(own, order, axis=0)
+    inside: Flags = np.take_along_axis(membership, order, axis=0)
     outside = ~inside
     # of the models before the k-th, with smaller or equal shares
     out_below: Array = np.cumsum(outside, axis=0) - outside
@@ -146,18 +135,12 @@ def certify(
             n0=int((~inside).sum()) + more.n0,
         )
         right, guesses = counts.x + counts.n0 - counts.y, counts.n1 + counts.n0
-        q = float(clopper_pearson_lower(right, guesses, alpha / len(rules)))
-        value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
-        lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
+        share = alpha / len(rules)
+        value = GuessClaim(delta=delta).certified(right, guesses, share)
+        lower = Bound(value=value, alpha=share, method=METHOD, counts=counts)
+        gamma = max(0.0, 2 * float(clopper_pearson_lower(right, guesses, share)) - 1)
         found.append(
-            Certified(
-                rule=rule,
-                lower=lower,
-                gamma=max(0.0, 2 * q - 1),
-                guesses=guesses,
-                right=right,
-                fresh=more,
-            )
+            Certified(rule=rule, lower=lower, gamma=gamma, guesses=guesses, right=right, fresh=more)
         )
     return tuple(found)
 
@@ -165,11 +148,7 @@ def certify(
 def right_guesses(
     rules: Sequence[Rule], target: Observed, membership: Flags, *, near: float = 0.0
 ) -> Array:
-    """Return, for each record (e,), how many guesses at its coin are right; 0 without a rule.
-
-    There is at most one rule for each record. Shares up to `near` below a threshold count as
-    reaching it, because thresholds may be rounded.
-    """
+    """Return, for each record (e,), how many guesses at its coin are right; 0 without a rule."""
     found, own = np.zeros(membership.shape[1]), target.own
     for rule in rules:
         called = rule.calls(own[:, rule.record], near)
@@ -178,11 +157,7 @@ def right_guesses(
 
 
 def chosen(rules: Sequence[Rule], number: int, columns: Mapping[str, Flags]) -> tuple[Rule, ...]:
-    """Choose the rules that share the error probability of a view.
-
-    These are the first `number` of the rules, which are sorted from the best on, and the best
-    rule of each slice in `columns`.
-    """
+    """Choose the rules that share the error probability of a view."""
     best = [next(rule for rule in rules if flags[rule.record]) for flags in columns.values()]
     return tuple(dict.fromkeys((*rules[:number], *best)))
 
@@ -233,52 +208,26 @@ def guess_again(
     number: int,
     progress: Progress = silent,
 ) -> tuple[Counts, ...]:
-    """Guess at the coins of some records from fresh answers, `number` times each.
-
-    The rules must be chosen without looking at these answers; `view` says how a guess looks at
-    the record itself. The counts say how often a rule guessed 'member' at the training set with
-    the record (x of n1) and at the one without it (y of n0).
-    """
-    found, what = [], f"{subject.key[1]}: fresh answers"
+    """Guess at the coins of some records from fresh answers, `number` times each."""
+    found, what, key = [], f"{subject.key[1]}: fresh answers", repr(subject.key)
+    target, m = subject.target, view.m or 1
+    heads = toss(1, len(data.records), seed=data.seed, who="fresh answers").heads
     for done, rule in enumerate(rules, start=1):
-        rng = stream(
-            data.seed, "fresh answers", repr(subject.key), view.name, rule.record, *data.digest
-        )
-        inside = int(rng.binomial(number, 0.5))
-        called = [
-            int(rule.calls(_shares(subject, data, coins, view, rule.record, size, rng)).sum())
-            for coins, size in zip(_pair(data, rule.record), (inside, number - inside), strict=True)
-        ]
+        record = rule.record
+        own, point = int(data.records.y[record]), data.points.X[record : record + 1]
+        rng = stream(data.seed, "fresh answers", key, view.name, record, *data.digest)
+        inside, called = int(rng.binomial(number, 0.5)), [0, 0]
+        # the training sets are the one with the record, and the one with its partner instead
+        for side, size in enumerate((inside, number - inside)):
+            coins = heads.copy()
+            coins[0, record // 2] = (record + side) % 2 == 0
+            with one_thread():  # as target models are trained
+                state: Any = target.prepare(data.training(Coins(heads=coins), 0))
+                for first in range(0, size, max(1, AT_ONCE // m)):
+                    some = min(max(1, AT_ONCE // m), size - first)
+                    answers = target.sample(state, point, some * m, rng, "a fixed training set")
+                    shares = (answers.reshape(some, m) == own).mean(axis=1)
+                    called[side] += int(rule.calls(shares).sum())
         found.append(Counts(x=called[0], n1=inside, y=called[1], n0=number - inside))
         progress(what, done, len(rules))
     return tuple(found)
-
-
-def _pair(data: ExperimentData, record: int) -> tuple[Coins, Coins]:
-    """Return the coins of two training sets: with a record, and with its partner instead."""
-    one = toss(1, len(data.records), seed=data.seed, who="fresh answers").heads
-    other = one.copy()
-    one[0, record // 2] = record % 2 == 0
-    other[0, record // 2] = record % 2 != 0
-    return Coins(heads=one), Coins(heads=other)
-
-
-def _shares(
-    subject: Protected,
-    data: ExperimentData,
-    coins: Coins,
-    view: ModelView,
-    record: int,
-    number: int,
-    rng: np.random.Generator,
-) -> Array:
-    """Return the share of the record's own label in a view, looked at so often (number,)."""
-    m, own, point = view.m or 1, int(data.records.y[record]), data.points.X[record : record + 1]
-    found, at_once = [np.empty(0)], max(1, AT_ONCE // m)
-    with one_thread():  # as target models are trained
-        state: Any = subject.target.prepare(data.training(coins, 0))
-        for first in range(0, number, at_once):
-            some = min(at_once, number - first)
-            answers = subject.target.sample(state, point, some * m, rng, "a fixed training set")
-            found.append((answers.reshape(some, m) == own).mean(axis=1))
-    return np.concatenate(found)

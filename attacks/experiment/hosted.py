@@ -42,25 +42,22 @@ class _SubjectThere:
         self.portable = build().subject
 
     def facts(self) -> dict[str, Any]:
-        """Say what is known of it elsewhere."""
         subject = self.portable
         looks = [
             {"views": [[view.name, view.m, view.copies] for view in each.views], "key": each.key}
             for each in (subject, subject.without_copies())
         ]
-        numeric = getattr(subject, "numeric", False)
-        return {"code": subject.code, "numeric": numeric, "looks": looks}
+        return {"code": subject.code, "numeric": subject.numeric, "looks": looks}
 
     def see(
         self, plain: bool, data: Labelled, points: AskedPoints, rng: np.random.Generator
     ) -> Array:
-        """See `Subject.see`."""
         subject = self.portable.without_copies() if plain else self.portable
         return subject.see(data, points, rng)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Hosted:
+class Hosted(Subject):
     """A subject that is in another process; `plain` if it is not asked about noisy copies."""
 
     remote: Hosts

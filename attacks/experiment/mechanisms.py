@@ -29,12 +29,7 @@ LEARNER = "tree"
 def at_loss(
     name: str, epsilon: float, parameters: Mapping[str, Any], *, records: int
 ) -> AuditTarget:
-    """Build a mechanism of the catalogue, or `module:object`, whose single answer loses epsilon.
-
-    The learner is a tree unless `parameters` say another. A mechanism that answers numbers,
-    promises no such loss or has nothing that epsilon could set is refused. `records` is the
-    size of a training set.
-    """
+    """Build a mechanism of the catalogue, or `module:object`, whose single answer loses epsilon."""
     if is_function(name):
         raise InvalidInput(
             f"target = '{name}': must be a class that takes epsilon; a plain function claims "
@@ -49,9 +44,8 @@ def at_loss(
         raise InvalidInput(
             f"-p {knob}={parameters[knob]}: has no effect, as --epsilon sets {knob} of '{name}'"
         )
-    own = ({"learner": LEARNER} if accepts(name, "learner") else {}) | sized(
-        name, parameters, records
-    )
+    learner = {"learner": LEARNER} if accepts(name, "learner") else {}
+    own = learner | sized(name, parameters, records)
     value = epsilon / claim_of(resolve(name, own | {knob: "1"})).epsilon
     found = resolve(name, own | {knob: repr(value)})
     reached = claim_of(found).epsilon
@@ -66,12 +60,8 @@ def at_loss(
 
 def claim_of(target: AuditTarget) -> DP:
     """Return the first claim about a single answer that is not known to be wrong."""
-    found = [
-        claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"
-    ]
-    if not found:
-        raise InvalidInput(
-            f"target = '{target.name}': promises no differential privacy that is not known to be "
-            "wrong"
-        )
-    return found[0]
+    for claim in target.claims:
+        if isinstance(claim, DP) and claim.expected != "refuted":
+            return claim
+    wrong = "promises no differential privacy that is not known to be wrong"
+    raise InvalidInput(f"target = '{target.name}': {wrong}")

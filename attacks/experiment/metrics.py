@@ -1,9 +1,7 @@
 """What an attack reaches: rates at thresholds, the area under the ROC curve, the advantage.
 
-Members first, higher = member.
-
-These are estimates over the target models and records of an experiment; what is certified stands in
-`dpassay.attacks.experiment.certified` and `dpassay.attacks.experiment.one_run`.
+Members come first, and a higher score means a member. These are estimates over the target models
+and records of an experiment; what is certified stands in `certified` and `one_run`.
 """
 
 from __future__ import annotations
@@ -57,10 +55,7 @@ class Operating:
 
 def scores_of(members: ArrayLike, non_members: ArrayLike) -> tuple[Array, Array]:
     """Return scores of members and of others as flat arrays; refuse an empty one and NaN."""
-    one, other = (
-        np.asarray(members, dtype=float).ravel(),
-        np.asarray(non_members, dtype=float).ravel(),
-    )
+    one, other = (np.asarray(each, dtype=float).ravel() for each in (members, non_members))
     for name, scores in (("members", one), ("non_members", other)):
         require(scores.size > 0, name, "no scores", "at least one")
         require(not bool(np.isnan(scores).any()), name, "NaN", "numbers, infinite ones included")
@@ -71,11 +66,13 @@ def roc(members: ArrayLike, non_members: ArrayLike) -> Roc:
     """Return the curve of all rules 'member if score >= threshold'; scores may be infinite."""
     one, other = scores_of(members, non_members)
     thresholds, place = np.unique(np.concatenate([one, other]), return_inverse=True)
-    hits = np.bincount(place[: one.size], minlength=thresholds.size)[::-1].cumsum()
-    alarms = np.bincount(place[one.size :], minlength=thresholds.size)[::-1].cumsum()
+    tpr, fpr = (
+        np.bincount(each, minlength=thresholds.size)[::-1].cumsum() / each.size
+        for each in (place[: one.size], place[one.size :])
+    )
     return Roc(
-        fpr=np.concatenate([[0.0], alarms / other.size]),
-        tpr=np.concatenate([[0.0], hits / one.size]),
+        fpr=np.concatenate([[0.0], fpr]),
+        tpr=np.concatenate([[0.0], tpr]),
         thresholds=np.concatenate([[np.inf], thresholds[::-1]]),
     )
 
@@ -87,9 +84,8 @@ def auc(members: ArrayLike, non_members: ArrayLike) -> float:
     """
     one, other = scores_of(members, non_members)
     ranks = scipy.stats.rankdata(np.concatenate([one, other]))
-    return float(
-        (ranks[: one.size].sum() - one.size * (one.size + 1) / 2) / (one.size * other.size)
-    )
+    wins = ranks[: one.size].sum() - one.size * (one.size + 1) / 2
+    return float(wins / (one.size * other.size))
 
 
 def advantage(curve: Roc) -> float:
@@ -106,12 +102,8 @@ def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
     if non_members * asked < ENOUGH * (1 - 1e-12):
         return None
     place = int(np.searchsorted(curve.fpr, asked * (1 + 1e-12), side="right")) - 1
-    return Operating(
-        asked=asked,
-        fpr=float(curve.fpr[place]),
-        tpr=float(curve.tpr[place]),
-        threshold=float(curve.thresholds[place]),
-    )
+    fpr, tpr, threshold = (float(x[place]) for x in (curve.fpr, curve.tpr, curve.thresholds))
+    return Operating(asked=asked, fpr=fpr, tpr=tpr, threshold=threshold)
 
 
 def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
@@ -145,11 +137,6 @@ def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
     return allowed
 
 
-def per_model(scores: Array, membership: Flags) -> list[tuple[Array, Array]]:
-    """Scores of members and of non-members of each model, from arrays (models, e)."""
-    return [(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
-
-
 def auc_interval(
     scores: Array, membership: Flags, told: Flags | None = None
 ) -> tuple[float, float] | None:
@@ -161,27 +148,29 @@ def auc_interval(
     models; the interval is clipped to [0, 1]. `told` (e,) selects records. The result is None
     if an area lacks members or others when a model is left out.
     """
-    flags = (
-        np.ones(membership.shape, dtype=bool)
-        if told is None
-        else np.broadcast_to(told, membership.shape)
-    )
+    flags = np.broadcast_to(True if told is None else told, membership.shape)
     inside, outside = membership & flags, ~membership & flags
     m, k = inside.sum(axis=1), outside.sum(axis=1)
     rest = (m.sum() - m) * (k.sum() - k)
     if len(scores) < 2 or (rest == 0).any():
         return None
-    above = _wins(scores, inside, np.sort(scores[outside]))
-    below = _wins(-scores, outside, np.sort(-scores[inside]))
+
+    def wins(scores: Array, chosen: Flags, others: Array) -> Array:
+        """Return how many ascending scores each model's chosen ones exceed, ties half."""
+        places = sum(np.searchsorted(others, scores, side=side) for side in ("left", "right"))
+        found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
+        return found
+
+    above = wins(scores, inside, np.sort(scores[outside]))
+    below = wins(-scores, outside, np.sort(-scores[inside]))
     own = [
-        float(_wins(row[None], one[None], np.sort(row[other]))[0])
+        float(wins(row[None], one[None], np.sort(row[other]))[0])
         for row, one, other in zip(scores, inside, outside, strict=True)
     ]
     without = (above.sum() - above - below + np.array(own)) / rest
     whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
-    half = float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt(
-        (n - 1) / n * float(((without - without.mean()) ** 2).sum())
-    )
+    variance = (n - 1) / n * float(((without - without.mean()) ** 2).sum())
+    half = float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt(variance)
     return max(0.0, whole - half), min(1.0, whole + half)
 
 
@@ -203,15 +192,6 @@ def delong(members: ArrayLike, non_members: ArrayLike) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
-    """Return how many ascending scores each model's (models,) chosen ones exceed, ties half."""
-    places = np.searchsorted(others, scores, side="left") + np.searchsorted(
-        others, scores, side="right"
-    )
-    found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
-    return found
-
-
 def interval(
     values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
@@ -221,17 +201,10 @@ def interval(
     the mean.
     """
     values = np.asarray(values, dtype=float)
-    require(
-        values.ndim == 1 and values.size >= 2,
-        "values",
-        f"shape {values.shape}",
-        "of shape (models,) with at least two",
-    )
-    half = (
-        float(scipy.stats.t.ppf((1 + confidence) / 2, values.size - 1))
-        * float(values.std(ddof=1))
-        / math.sqrt(values.size)
-    )
+    several = values.ndim == 1 and values.size >= 2
+    require(several, "values", f"shape {values.shape}", "of shape (models,) with at least two")
+    quantile = float(scipy.stats.t.ppf((1 + confidence) / 2, values.size - 1))
+    half = quantile * float(values.std(ddof=1)) / math.sqrt(values.size)
     middle = float(values.mean())
     return max(least, middle - half), min(most, middle + half)
 
@@ -242,9 +215,8 @@ def thin(curve: Roc, most: int = POINTS) -> Roc:
         return curve
     positive = curve.fpr[curve.fpr > 0]
     wanted = np.concatenate([[0.0], np.geomspace(positive[0], 1.0, most - 1)])
-    places: NDArray[np.int64] = np.unique(
-        np.append(np.searchsorted(curve.fpr, wanted, side="right") - 1, len(curve.fpr) - 1)
-    )
+    below = np.searchsorted(curve.fpr, wanted, side="right") - 1
+    places: NDArray[np.int64] = np.unique(np.append(below, len(curve.fpr) - 1))
     return Roc(fpr=curve.fpr[places], tpr=curve.tpr[places], thresholds=curve.thresholds[places])
 
 
@@ -254,31 +226,22 @@ def band(curve: Roc, scores: Array, membership: Flags) -> tuple[Array, Array]:
     The intervals are pointwise and estimates. The records share their target model, so only the
     targets are independent: each has a TPR and a FPR at a threshold, and moves the curve by its
     TPR less the slope times its FPR. This is Student's interval of the mean of these, clipped
-    to [0, 1].
-
-    The scores are (models, e), of at least two models with as many members in each.
+    to [0, 1]. The scores are (models, e), of at least two models with as many members in each.
     """
-    moves = np.empty((len(scores), len(curve.fpr)))
-    slope = _slopes(curve)
+    # the slope at each point, between the points beside it; 0 where the curve is vertical
+    places = np.arange(len(curve.fpr))
+    before, after = np.maximum(places - 1, 0), np.minimum(places + 1, len(places) - 1)
+    wide, high = curve.fpr[after] - curve.fpr[before], curve.tpr[after] - curve.tpr[before]
+    slope = np.divide(high, wide, out=np.zeros(len(wide)), where=wide > 0)
+    n, moves = len(scores), np.empty((len(scores), len(places)))
     members, others = membership.sum(axis=1), (~membership).sum(axis=1)
     for k, threshold in enumerate(curve.thresholds.tolist()):
         called = scores >= threshold
         hits = (called & membership).sum(axis=1) / members
-        alarms = (called & ~membership).sum(axis=1) / others
-        moves[:, k] = hits - slope[k] * alarms
-    n = len(scores)
+        moves[:, k] = hits - slope[k] * ((called & ~membership).sum(axis=1) / others)
     quantile = float(scipy.stats.t.ppf(0.975, n - 1))
     half = quantile * moves.std(axis=0, ddof=1) / math.sqrt(n)
     return np.clip(curve.tpr - half, 0.0, 1.0), np.clip(curve.tpr + half, 0.0, 1.0)
-
-
-def _slopes(curve: Roc) -> Array:
-    """Slope at each point, between the points beside it; 0 where the curve is vertical."""
-    before = np.maximum(np.arange(len(curve.fpr)) - 1, 0)
-    after = np.minimum(np.arange(len(curve.fpr)) + 1, len(curve.fpr) - 1)
-    wide, high = curve.fpr[after] - curve.fpr[before], curve.tpr[after] - curve.tpr[before]
-    found: Array = np.divide(high, wide, out=np.zeros(len(wide)), where=wide > 0)
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,10 +259,8 @@ def tossed_again(scores: Array) -> Array:
     The highest of many AUCs is above 1/2 by chance. If the scores do not depend on the coins,
     the coins can be tossed again: every toss is as likely as the one that was, so that its AUCs
     have the law that they would have had. All attacks are given the same tosses, which keeps
-    what they have in common.
-
-    The scores are (models, e), without NaN; records 2 j and 2 j + 1 are a pair of which one is
-    a member.
+    what they have in common. The scores are (models, e), without NaN; records 2 j and 2 j + 1
+    are a pair of which one is a member.
     """
     ranks = scipy.stats.rankdata(scores)
     moves = (ranks.reshape(-1, 2) @ [1.0, -1.0]) / (2 * (scores.size / 2) ** 2)
@@ -315,8 +276,5 @@ def tossed_again(scores: Array) -> Array:
 def best_of(again: Sequence[Array]) -> NoLeak:
     """Return what the highest of some AUCs is, from `tossed_again` of each."""
     highest = np.max(again, axis=0)
-    return NoLeak(
-        attacks=len(again),
-        middle=float(np.median(highest)),
-        high=float(np.quantile(highest, 0.95)),
-    )
+    middle, high = float(np.median(highest)), float(np.quantile(highest, 0.95))
+    return NoLeak(attacks=len(again), middle=middle, high=high)

@@ -47,10 +47,6 @@ class Coins:
         """Records of a model's training set, shape (e / 2,), in ascending order."""
         return np.flatnonzero(self.membership[model])
 
-    def dataset(self, records: Labelled, model: int) -> Labelled:
-        """Training set of a model."""
-        return records.take(self.rows(model))
-
     def guesses(self, scores: Array) -> Array:
         """Return how much more the first of each pair looks like a member (models, e / 2)."""
         first, second = scores[:, 0::2], scores[:, 1::2]
@@ -74,16 +70,9 @@ def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) ->
 
 
 def one_a_pair(e: int, number: int, argument: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw some of e records, at most one of each pair, so that their coins are independent.
-
-    They are in ascending order. An error names the number as the user's `argument`.
-    """
-    require(
-        is_count(number) and number <= e // 2,
-        argument,
-        number,
-        f"an integer in 1..{e // 2}, half of the records",
-    )
+    """Draw some of e records, at most one of each pair, so that their coins are independent."""
+    fits = is_count(number) and number <= e // 2
+    require(fits, argument, number, f"an integer in 1..{e // 2}, half of the records")
     pairs = np.sort(rng.permutation(e // 2)[:number])
     places: NDArray[np.int64] = 2 * pairs + rng.integers(2, size=number)
     return places
@@ -152,85 +141,59 @@ class ExperimentData:
 
     def training(self, coins: Coins, model: int) -> Labelled:
         """Training set of a model: its half of the records, and the background behind them."""
-        return self.behind(coins.dataset(self.records, model))
+        return self.behind(self.records.take(coins.rows(model)))
 
     def behind(self, drawn: Labelled) -> Labelled:
         """Return records with the background behind them, as every training set has it."""
         if self.background is None:
             return drawn
-        return Labelled(
-            np.concatenate([drawn.X, self.background.X]),
-            np.concatenate([drawn.y, self.background.y]),
-        )
+        X, y = ([drawn.X, self.background.X], [drawn.y, self.background.y])
+        return Labelled(np.concatenate(X), np.concatenate(y))
 
 
 def build_data(
     records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any
 ) -> ExperimentData:
-    """Return the data of an experiment, with noisy copies of every record.
-
-    `noise` is the standard deviation of the noise divided by that of the column over the
-    records. `more` holds other fields of `ExperimentData`.
-    """
+    """Return the data of an experiment, with noisy copies of every record."""
     X = np.concatenate([records.X, test.X])
     X.flags.writeable = False
-    spread = noise * records.X.std(axis=0)
-    shape = (copies, *X.shape)
-    made = (
-        X + spread * stream(seed, "copies", records.digest).normal(size=shape)
-        if copies
-        else np.empty(shape)
-    )
+    made = np.empty((copies, *X.shape))
+    if copies:
+        drawn = stream(seed, "copies", records.digest).normal(size=made.shape)
+        made = X + noise * records.X.std(axis=0) * drawn
     K = int(max(records.y.max(), test.y.max())) + 1
-    return ExperimentData(
-        records=records,
-        test=test,
-        points=AskedPoints(X=X, copies=made, K=max(2, K)),
-        seed=seed,
-        **more,
-    )
+    points = AskedPoints(X=X, copies=made, K=max(2, K))
+    return ExperimentData(records=records, test=test, points=points, seed=seed, **more)
 
 
 def models(
-    subject: Subject,
-    data: ExperimentData,
-    coins: Coins,
-    who: str,
-    training: Training = HERE,
+    subject: Subject, data: ExperimentData, coins: Coins, who: str, training: Training = HERE
 ) -> Models:
     """Train and look at one model per row of coins, or read what the ledger holds; see `look`."""
-    seen = look(subject, data, coins, who, training)
-    e = len(data.records)
-    numeric = getattr(subject, "numeric", False)
-    own = np.ones(e, dtype=np.int64) if numeric else data.records.y
+    seen, e, accuracy = look(subject, data, coins, who, training), len(data.records), np.empty(0)
+    own = np.ones(e, dtype=np.int64) if subject.numeric else data.records.y
     observed = tuple(
         Observed(seen=seen[:, view, :e], y=own, m=each.m) for view, each in enumerate(subject.views)
     )
-    if numeric:
-        return Models(coins=coins, observed=observed, accuracy=np.empty(0))
-    labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
-    right = np.take_along_axis(seen[:, labels, e:], data.test.y[None, :, None], axis=2)[:, :, 0]
-    return Models(coins=coins, observed=observed, accuracy=right.mean(axis=1))
+    if not subject.numeric:
+        labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
+        right = np.take_along_axis(seen[:, labels, e:], data.test.y[None, :, None], axis=2)
+        accuracy = right[:, :, 0].mean(axis=1)
+    return Models(coins=coins, observed=observed, accuracy=accuracy)
 
 
 def look(
-    subject: Subject,
-    data: ExperimentData,
-    coins: Coins,
-    who: str,
-    training: Training = HERE,
+    subject: Subject, data: ExperimentData, coins: Coins, who: str, training: Training = HERE
 ) -> Array:
-    """Train and look at one model per row of coins, or read what the ledger holds of it.
-
-    The result holds shares of the labels at the q points: (models, views, q, K). `who` selects
-    streams of its own; the ledger keeps every model as soon as it is done.
-    """
+    """Train and look at one model per row of coins, or read what the ledger holds of it."""
     ledger, progress = training.ledger, training.progress
     known = [*data.digest, digest(data.points.X, data.points.copies)]
-    keys = [
-        key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()])
-        for i in range(len(coins.heads))
-    ]
+    keys: list[Key] = []
+    for i in range(len(coins.heads)):
+        # all that answers depend on, then a block and a trial
+        facts = [subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()]
+        written = json.dumps([VERSION, facts], sort_keys=True).encode()
+        keys.append((hashlib.sha256(written).digest(), 0, 1, 1))
     seen: list[Array | None] = [None if ledger is None else ledger.find(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
@@ -247,12 +210,6 @@ def look(
     if len({found.shape for found in every}) > 1:
         raise TargetError(f"{what}: they do not all show the same number of labels")
     return np.stack(every)
-
-
-def key_of(facts: Any) -> Key:
-    """Return the ledger key of a trained model: all that answers depend on, block and trial."""
-    digest = hashlib.sha256(json.dumps([VERSION, facts], sort_keys=True).encode()).digest()
-    return digest, 0, 1, 1
 
 
 def _train(

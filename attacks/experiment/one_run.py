@@ -22,6 +22,7 @@ is one of models that the attack has not seen.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,22 +52,31 @@ class OneRun:
     alpha: float  # error probability of epsilon
 
 
+def bisected(
+    beyond: Callable[[float], bool],
+    low: float,
+    high: float,
+    *,
+    absolute: float = 0.0,
+    relative: float = 0.0,
+) -> tuple[float, float]:
+    """Return two numbers between which a test turns true, no farther apart than a tolerance."""
+    while high - low > absolute + relative * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if beyond(middle) else (middle, high)
+    return low, high
+
+
 def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float) -> float:
     """Return the largest epsilon that v right guesses of r reject, 0 if none; see `p_value`."""
     require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
 
-    def rejected(epsilon: float) -> bool:
-        return p_value(v, r, epsilon=epsilon, delta=delta, m=m) <= alpha
+    def allowed(epsilon: float) -> bool:
+        return p_value(v, r, epsilon=epsilon, delta=delta, m=m) > alpha
 
-    if not rejected(0.0):
+    if allowed(0.0):
         return 0.0
-    if rejected(MOST):
-        return MOST
-    low, high = 0.0, MOST
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if rejected(middle) else (low, middle)
-    return low
+    return bisected(allowed, 0.0, MOST, absolute=1e-9)[0] if allowed(MOST) else MOST
 
 
 def one_run(
@@ -78,24 +88,13 @@ def one_run(
     guess, and 0 guesses heads. `share`, declared beforehand, is the part of a model's coins
     that is guessed at, in (0, 1], rounded up to whole coins.
     """
-    require(
-        guesses.shape == heads.shape and guesses.ndim == 2,
-        "guesses",
-        f"shape {guesses.shape}",
-        f"of shape {heads.shape}",
-    )
+    fits = guesses.shape == heads.shape and guesses.ndim == 2
+    require(fits, "guesses", f"shape {guesses.shape}", f"of shape {heads.shape}")
     models, coins = heads.shape
     each = guessed_at(share, coins)
-    right = right_of_the_surest(guesses, heads)[:, :each]
-    v, r, m = int(right.sum()), models * each, models * coins
-    return OneRun(
-        epsilon=largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
-        delta=delta,
-        r=r,
-        v=v,
-        m=m,
-        alpha=alpha,
-    )
+    v, r, m = int(right_of_the_surest(guesses, heads)[:, :each].sum()), models * each, heads.size
+    epsilon = largest_rejected(v, r, delta=delta, m=m, alpha=alpha)
+    return OneRun(epsilon=epsilon, delta=delta, r=r, v=v, m=m, alpha=alpha)
 
 
 def guessed_at(share: float, coins: int) -> int:
@@ -114,7 +113,7 @@ def right_of_the_surest(guesses: Array, heads: Flags) -> Flags:
 class CrossFitted:
     """Guesses at the coins of the reference models, by attacks that have not seen them."""
 
-    guesses: Array  # (models, coins), as in `dpassay.attacks.experiment.one_run.one_run`
+    guesses: Array  # (models, coins), as in `one_run`
     heads: Flags
 
     def of(self, coins: Flags) -> CrossFitted:
@@ -134,17 +133,11 @@ class CrossFitted:
 
 
 def cross_fit(attack: Attack, reference: Observed, coins: Coins) -> CrossFitted:
-    """Guess at the coins of each half of the reference models by the other half.
-
-    There are at least four reference models. Mirrored models stay together, so each record is
-    in some models of either half, and not in others.
-    """
+    """Guess at the coins of each half of the reference models by the other half."""
     membership, half = coins.membership, 2 * (len(coins.heads) // 4)
     first, second = slice(None, half), slice(half, None)
-    scores = np.concatenate(
-        [
-            attack(reference.of(fitted), membership[fitted])(reference.of(scored))
-            for fitted, scored in ((second, first), (first, second))
-        ]
-    )
-    return CrossFitted(guesses=coins.guesses(scores), heads=coins.heads)
+    scores = [
+        attack(reference.of(fitted), membership[fitted])(reference.of(scored))
+        for fitted, scored in ((second, first), (first, second))
+    ]
+    return CrossFitted(guesses=coins.guesses(np.concatenate(scores)), heads=coins.heads)

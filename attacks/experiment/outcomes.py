@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from dpassay.attacks.experiment.metrics import (
     auc_interval,
     band,
     delong,
-    per_model,
     roc,
     thin,
     with_a_coin,
@@ -121,24 +121,21 @@ class Attacked:
 
 def estimated(
     scores: Array, membership: Flags, told: Flags | None = None
-) -> tuple[Roc | None, Estimates]:
-    """Return the curve and the estimates of scores at some records (e,), by default at all."""
-    flags = np.ones(membership.shape, dtype=bool) if told is None else told
+) -> tuple[Roc | None, dict[str, Any]]:
+    """Return the curve and the fields of `Estimates` at some records (e,), by default at all."""
+    flags = np.broadcast_to(True if told is None else told, membership.shape)
     members, others = scores[membership & flags], scores[~membership & flags]
     if not members.size or not others.size:
-        return None, Estimates()
-    curve = roc(members, others)
-    between = (
-        auc_interval(scores, membership, told)
-        if len(scores) > 1 or told is not None
-        else delong(members, others)
-    )
-    return curve, Estimates(
-        auc=auc(members, others),
-        advantage=advantage(curve),
-        auc_interval=between,
-        operating=tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES),
-    )
+        return None, {}
+    curve, jackknifed = roc(members, others), len(scores) > 1 or told is not None
+    return curve, {
+        "auc": auc(members, others),
+        "advantage": advantage(curve),
+        "auc_interval": (
+            auc_interval(scores, membership, told) if jackknifed else delong(members, others)
+        ),
+        "operating": tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES),
+    }
 
 
 def measured(
@@ -148,54 +145,44 @@ def measured(
     membership: Flags,
     claim: DP | None = None,
     ran: OneRun | None = None,
+    **more: Any,
 ) -> AttackOutcome:
-    """Measure what an attack reached; scores and membership are (targets, e).
-
-    Every target has members and others. The claim is about a single answer.
-    """
+    """Measure what an attack reached; scores and membership are (targets, e)."""
     curve, found = estimated(scores, membership)
     assert curve is not None
-    assert found.auc is not None
-    assert found.advantage is not None
-    alone = per_model(scores, membership)
     tpr = [
-        [np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone]
-        for at in found.operating
+        [
+            np.nan if at is None else with_a_coin(row[inside], curve, at.asked)
+            for row, inside in zip(scores, membership, strict=True)
+        ]
+        for at in found["operating"]
     ]
-    thinned = thin(curve)
-    members = int(membership.sum())
-    above = None
+    thinned, members, above = thin(curve), int(membership.sum()), None
     if claim is not None:
         above = beyond(curve, composed(claim, view.m), members, membership.size - members)
+    found["auc_interval"] = found["auc_interval"] or (0.0, 1.0)
     return AttackOutcome(
         attack=name,
         view=view,
         curve=thinned,
         band=band(thinned, scores, membership) if len(scores) > 1 else None,
-        auc=found.auc,
-        advantage=found.advantage,
-        auc_interval=found.auc_interval or (0.0, 1.0),
-        operating=found.operating,
         tpr=np.array(tpr),
         beyond=above,
         one_run=ran,
+        **found,
+        **more,
     )
 
 
 def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: int) -> float:
-    """Return the largest TPR above what (epsilon, delta) allows, at least 0.
-
-    Only rates at which both kinds of error are frequent enough count.
-    """
+    """Return the largest TPR above what (epsilon, delta) allows, at least 0."""
     told = (curve.fpr * non_members >= ENOUGH) & ((1 - curve.tpr) * members >= ENOUGH)
     excess = curve.tpr[told] - allowed_tpr(curve.fpr[told], *allowed)
     return float(max(0.0, excess.max(initial=0.0)))
 
 
 def separation(reference: Observed, membership: Flags) -> Array:
-    """Return how far membership raises the log-odds of a record's own label, shape (e,).
-
-    In standard deviations.
+    """Return how far membership raises each record's own log-odds, in standard deviations (e,).
 
     A record that is in all reference models, or in none, has 0; so has one whose log-odds never
     move. Where they move with the membership and with nothing else (up to rounding) there is no
@@ -242,30 +229,24 @@ def sliced(
     the one-run bound.
     """
     membership = coins.membership
-    inside, outside = membership & flags, ~membership & flags
-    pairs = flags.reshape(-1, 2)
     planted = name != NATURAL if planted is None else planted
-    chosen: Flags = pairs.sum(axis=1) >= (1 if planted else 2)
+    chosen: Flags = flags.reshape(-1, 2).sum(axis=1) >= (1 if planted else 2)
     guessed = None
     if chosen.any():
         guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
         share = 1.0 if planted else known.of(chosen).share(len(heads), alpha)
         guessed = one_run(guesses, heads, share=share, alpha=alpha)
     bits = exposure(scores, membership, flags)
-    present = inside.any(axis=1)
+    present = (membership & flags).any(axis=1)
     means = np.full(len(bits), np.nan)
     means[present] = np.nanmean(bits[present], axis=1)
-    _, found = estimated(scores, membership, flags)
     return Sliced(
         name=name,
         records=int(flags.sum()),
-        auc=found.auc,
-        advantage=found.advantage,
-        auc_interval=found.auc_interval,
-        operating=found.operating,
         exposure=means,
-        highest=float(np.log2(outside.sum(axis=1) + 1).mean()),
+        highest=float(np.log2((~membership & flags).sum(axis=1) + 1).mean()),
         one_run=guessed,
+        **estimated(scores, membership, flags)[1],
     )
 
 

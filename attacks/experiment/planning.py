@@ -1,7 +1,4 @@
-"""How many models an attack needs.
-
-Shares of the error probability, and target models that see a leak.
-"""
+"""How many models an attack needs, so that its shares of the error probability see a leak."""
 
 from __future__ import annotations
 
@@ -47,13 +44,11 @@ def enough(
     response. Claims that 256 models cannot serve are left out. `alpha` is that of a subject,
     which the attacks, data and design divide.
     """
-    known = (len(attacks), len(parts(data.slices, data.columns)))
-    bounds = design.certified + len(data.columns)
-    needed = [FEWEST]
+    bounds, needed = design.certified + len(data.columns), [FEWEST]
     for target in targets:
         if target.claim is None:
             continue
-        single, run = shares(alpha, len(target.subject.views), *known)
+        single, run = _shares(target, attacks, data, alpha)
         # RDP and zCDP are held at delta = 0, as their Rényi losses are held against guesses
         promised, delta = renyi_claim(target.claim, 1), target.claim.delta
         epsilon = target.claim.epsilon if promised is None else float(logit(promised.hit()))
@@ -81,19 +76,21 @@ def fresh_answers(
     view = asked_again(target.subject, target.claim)
     if not design.fresh or view is None or target.claim is None:
         return 0
-    slices = len(parts(data.slices, data.columns))
-    single, _ = shares(alpha, len(target.subject.views), len(attacks), slices)
+    single, _ = _shares(target, attacks, data, alpha)
     bounds = design.certified + len(data.columns)
     each = fresh_guesses(view, target.claim, alpha=single / bounds, targets=design.targets)
     return bounds * each * (view.m or 1)
 
 
-def share_of(claims: int, alpha: float) -> float:
-    """Return the error probability of each bound of a single record in `dpassay attack`.
+def _shares(
+    target: Target, attacks: Mapping[str, Attack], data: ExperimentData, alpha: float
+) -> tuple[float, float]:
+    slices = len(parts(data.slices, data.columns))
+    return shares(alpha, len(target.subject.views), len(attacks), slices)
 
-    `claims` counts mechanisms times losses. Each is attacked by guesses and by repeated
-    queries, and the learner by guesses; all share `alpha`.
-    """
+
+def share_of(claims: int, alpha: float) -> float:
+    """Return the error probability of each bound of a single record in `dpassay attack`."""
     single, _ = shares(alpha / (2 * claims + 1), VIEWS, len(ATTACKS), 0)
     return single / Design().certified
 
@@ -109,10 +106,9 @@ def at_the_claim(
 ) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
-    The answer is for the median on randomised response; 0 if ten million are too few. `tests`
-    is the length of the ladder of repeated answers, which share its error probability. With
-    `promised`, a claim of one answer instead of epsilon and delta, only guesses at a single
-    record are planned.
+    The answer is for the median on randomised response; 0 if ten million are too few. `tests` is
+    the length of the ladder of repeated answers. With `promised`, a claim of one answer instead of
+    epsilon and delta, only guesses at a single record are planned.
 
     Keys: `models`, guesses of a single record; `guesses` of one run (models times coins guessed
     at); `transcripts` a side of a single repeated answer; `renyi_models` for the Rényi loss of

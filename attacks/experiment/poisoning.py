@@ -69,10 +69,8 @@ def plant(
 
     A canary is a record that nothing but memory explains: a flipped label, or features that
     never occurred together. Canaries are put in by the coins of the experiment like every other
-    record, so that claims about a replaced record hold for them unchanged.
-
-    At most one record of each pair is replaced, so `number` is at most e / 2. `kind` is one of
-    `KINDS`; with features, every column is taken from a record of its own.
+    record, so that claims about a replaced record hold for them unchanged. At most one record of
+    each pair is replaced; with features, every column is taken from a record of its own.
     """
     rng = stream(seed, "canaries", kind, records.digest)
     places = one_a_pair(len(records), number, "--canaries", rng)
@@ -89,12 +87,10 @@ def plant(
 def other_labels(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return another label than its own for each, uniformly of those that occur."""
     labels, codes = np.unique(y, return_inverse=True)
-    require(
-        len(labels) >= 2, "labels", f"{len(labels)} label", "at least two, to flip one into another"
-    )
-    found: NDArray[np.int64] = labels[
-        (codes + rng.integers(1, len(labels), size=len(y))) % len(labels)
-    ]
+    two = "at least two, to flip one into another"
+    require(len(labels) >= 2, "labels", f"{len(labels)} label", two)
+    moved = (codes + rng.integers(1, len(labels), size=len(y))) % len(labels)
+    found: NDArray[np.int64] = labels[moved]
     return found
 
 
@@ -106,23 +102,15 @@ def surround(
     seed: int,
     distance: float = NEAR,
 ) -> Labelled:
-    """Return near copies of some records with another label, `copies` for each.
-
-    There a model follows the record only if the record is in. Copies lie opposite each other in
-    pairs, `distance` standard deviations of the column away, and have the same label.
-    """
+    """Return near copies of some records with another label, `copies` for each."""
     require(is_count(copies), "--poison", copies, "an integer >= 1")
     rng = stream(seed, "poison", records.digest)
     y = other_labels(records.y, rng)[places]
-    steps = (
-        np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1])))
-        * distance
-        * records.X.std(axis=0)
-    )
+    drawn = rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1]))
+    steps = np.sign(drawn) * distance * records.X.std(axis=0)
     around = np.stack([steps, -steps], axis=1).reshape(-1, *steps.shape[1:])[:copies]
-    return Labelled(
-        (records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies)
-    )
+    X = (records.X[places] + around).reshape(-1, records.X.shape[1])
+    return Labelled(X, np.tile(y, copies))
 
 
 def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
@@ -134,12 +122,8 @@ def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: 
     record moves the margin by two votes in the middle, where noise hides a move least; natural
     votes are seldom so close.
     """
-    require(
-        is_count(copies) and copies % 2 == 1,
-        "--poison",
-        copies,
-        "an odd number >= 1 with --poison-labels balanced",
-    )
+    odd = is_count(copies) and copies % 2 == 1
+    require(odd, "--poison", copies, "an odd number >= 1 with --poison-labels balanced")
     near = surround(records, places, copies, seed=seed, distance=CLOSE)
     X = near.X.reshape(copies, len(places), -1).copy()
     y = near.y.reshape(copies, len(places)).copy()
@@ -149,26 +133,18 @@ def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: 
 
 
 def candidates(data: ExperimentData) -> Array:
-    """Return points that may tell more of a record than itself, shape (c, e, d).
-
-    The record is the first.
-
-    Its noisy copies follow, and points on the way to its nearest neighbours of another label among
-    the records, in standard deviations of the columns.
-    """
+    """Return points that may tell more of a record than itself, shape (c, e, d)."""
     records, e = data.records, len(data.records)
     scale = records.X.std(axis=0)
     Z = records.X / np.where(scale > 0, scale, 1.0)
     found = [data.points.X[:e], *data.points.copies[:, :e]]
     other = [np.flatnonzero(records.y != label) for label in range(data.points.K)]
-    nearest = np.empty(
-        (min(NEIGHBOURS, *(len(other[label]) for label in records.y)), e), dtype=np.int64
-    )
+    few = min(NEIGHBOURS, *(len(other[label]) for label in records.y))
+    nearest = np.empty((few, e), dtype=np.int64)
     for i in range(e):
         rows = other[records.y[i]]
-        nearest[:, i] = rows[
-            np.argsort(((Z[rows] - Z[i]) ** 2).sum(axis=1), kind="stable")[: len(nearest)]
-        ]
+        order = np.argsort(((Z[rows] - Z[i]) ** 2).sum(axis=1), kind="stable")
+        nearest[:, i] = rows[order[:few]]
     found += [
         records.X + step * (records.X[those] - records.X) for those in nearest for step in STEPS
     ]
@@ -176,10 +152,7 @@ def candidates(data: ExperimentData) -> Array:
 
 
 def choose(
-    subject: Subject,
-    data: ExperimentData,
-    models: int,
-    training: Training = HERE,
+    subject: Subject, data: ExperimentData, models: int, training: Training = HERE
 ) -> ExperimentData:
     """Choose for each record the query where its membership raises the share of its label most.
 
@@ -191,10 +164,8 @@ def choose(
     plain, e = subject.without_copies(), len(data.records)
     coins = toss(models, e, seed=data.seed, who="scout")
     points = candidates(data)
-    X = points.reshape(-1, points.shape[2])
-    asked = replace(
-        data, points=AskedPoints(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
-    )
+    X, K = _frozen(points.reshape(-1, points.shape[2])), data.points.K
+    asked = replace(data, points=AskedPoints(X=X, copies=np.empty((0, *X.shape)), K=K))
     seen = look(plain, asked, coins, "scout", training)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
@@ -203,7 +174,7 @@ def choose(
     moved = data.points.X.copy()
     moved[:e] = best
     copies = data.points.copies + (moved - data.points.X)
-    return replace(data, points=AskedPoints(X=_frozen(moved), copies=copies, K=data.points.K))
+    return replace(data, points=AskedPoints(X=_frozen(moved), copies=copies, K=K))
 
 
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from typing import Any
 from scipy.special import betaincinv, expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.one_run import largest_rejected
+from dpassay.attacks.experiment.one_run import bisected, largest_rejected
 from dpassay.claims import DP
 from dpassay.errors import is_real, require
 from dpassay.numerics import lower_number, upper_number
@@ -52,10 +52,7 @@ class GuessClaim:
     delta: float = 0.0
 
     def certified(self, right: int, trials: int, alpha: float) -> float:
-        """Return the certified loss when so many guesses at fair coins are right.
-
-        It is ln((q - delta) / (1 - q)), at least 0, where q is the Clopper-Pearson lower limit.
-        """
+        """Return the certified loss when so many guesses at fair coins are right."""
         q = float(clopper_pearson_lower(right, trials, alpha))
         return max(0.0, float(Ratio(self.delta).between(q, 1 - q))) if q > 0 else 0.0
 
@@ -115,11 +112,7 @@ class RenyiClaim:
 
     def hit(self) -> float:
         """Return the largest chance of a right guess that is allowed, in (0.5, 1]."""
-        low, high = 0.5, 1.0
-        for _ in range(52):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.loss(middle) > self.allowed else (middle, high)
-        return high
+        return bisected(lambda hit: self.loss(hit) > self.allowed, 0.5, 1.0, absolute=2.0**-53)[1]
 
 
 @lru_cache(maxsize=256)
@@ -159,14 +152,10 @@ def reach(claim: GuessClaim | RenyiClaim, trials: int, *, alpha: float) -> Reach
     cap = claim.certified(trials, trials, alpha)
     if not cap > claim.allowed:
         return Reach(cap=cap, detectable=math.inf)
-    # low right guesses do not break the claim, high do
-    low, high = 0, trials
-    while high - low > 1:
-        middle = (low + high) // 2
-        broken = claim.certified(middle, trials, alpha) > claim.allowed
-        low, high = (low, middle) if broken else (middle, high)
+    # so many right guesses break the claim, and one less does not
+    right = _halved(lambda x: claim.certified(x, trials, alpha) > claim.allowed, 0, trials)
     # the smallest chance of a right guess with which at least so many are right, at power 0.9
-    hit = float(betaincinv(high, trials - high + 1, POWER))
+    hit = float(betaincinv(right, trials - right + 1, POWER))
     return Reach(cap=cap, detectable=claim.loss(hit))
 
 
@@ -192,10 +181,7 @@ def reach_of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Re
         low, high = high, high + 2 * (high - claimed)
         if high > MOST_LEAK:
             return Reach(cap=cap, detectable=math.inf)
-    while high - low > 1e-4 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if seen(middle) else (middle, high)
-    return Reach(cap=cap, detectable=high)
+    return Reach(cap=cap, detectable=bisected(seen, low, high, relative=1e-4)[1])
 
 
 def guesses_to_see(
@@ -219,10 +205,7 @@ def guesses_to_see(
 def guesses_to_certify(
     claim: GuessClaim | RenyiClaim, *, alpha: float, share: float = SHARE
 ) -> int:
-    """Return the guesses at which the median bound reaches a share of a claim that is just kept.
-
-    The result is 0 if ten million are too few.
-    """
+    """Return the guesses at which the median bound reaches a share of a claim that is just kept."""
     _check(claim.allowed, alpha, share)
     q = claim.hit()
     return _smallest(
@@ -262,17 +245,17 @@ def _check(allowed: float, alpha: float, share: float | None = None) -> None:
 def _smallest(
     enough: Callable[[int], bool], most: int = MOST_TRIALS, tolerance: float = 0.0
 ) -> int:
-    """Return the smallest number that is enough, up to the tolerance; 0 where `most` is not.
-
-    It is found by doubling and halving. Counts are whole, so that a larger number may not be
-    enough where a smaller one is; then it is next to the smallest.
-    """
+    """Return the smallest number that is enough, up to the tolerance; 0 where `most` is not."""
     high = 1
     while not enough(high):
         if high >= most:
             return 0
         high = min(most, 2 * high)
-    low = high // 2
+    return _halved(enough, high // 2, high, tolerance)
+
+
+def _halved(enough: Callable[[int], bool], low: int, high: int, tolerance: float = 0.0) -> int:
+    """Return the smallest number above `low` that is enough, up to the tolerance."""
     while high - low > max(1.0, tolerance * high):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -289,10 +272,6 @@ def composed(claim: DP, m: int | None) -> tuple[float, float]:
     m = m or 1
     basic = m * claim.epsilon, min(1.0, m * claim.delta)
     known = () if claim.curve is None else claim.curve.composed(m)
-    return min((basic, *(each for each in known if each[0] > 0)), key=_allowed_guesses)
-
-
-def _allowed_guesses(point: tuple[float, float]) -> float:
-    """Return how probable a right guess at a fair coin may be at a point."""
-    epsilon, delta = point
-    return delta + (1 - delta) * float(expit(epsilon))
+    points = (basic, *(each for each in known if each[0] > 0))
+    # by how probable a right guess at a fair coin may be
+    return min(points, key=lambda each: each[1] + (1 - each[1]) * float(expit(each[0])))

@@ -1,13 +1,10 @@
-"""The record of an attack experiment: JSON, the single truth that its reports are made from.
-
-Schema `dpassay/attack/1`.
-"""
+"""The record of an attack experiment: JSON, the single truth that its reports are made from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,12 +38,7 @@ def make_attack_record(
     lines: NDArray[np.int64] | None = None,
     columns: Mapping[str, Flags] | None = None,
 ) -> dict[str, Any]:
-    """Return the record of an experiment.
-
-    `run` holds facts: command, seed, data source, sizes, whether it is complete. `repeated` is
-    what repeated queries of the worst pair showed, `defects` what is wrong with an interface;
-    both are JSON values. `lines` and `columns` are as in `ExperimentData`.
-    """
+    """Return the record of an experiment; `repeated` and `defects` are JSON values already."""
     return {
         "schema": SCHEMA,
         "run": dict(run),
@@ -54,6 +46,19 @@ def make_attack_record(
         "repeated": [dict(each) for each in repeated],
         "defects": [dict(each) for each in defects],
     }
+
+
+def encoded(value: Any) -> Any:
+    """Return a value of ours as JSON: numbers as they are written, NaN as None."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else number(value)
+    if isinstance(value, np.ndarray):
+        return encoded(value.tolist())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: encoded(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: encoded(each) for name, each in value.items()}
+    return [encoded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _subject(
@@ -67,10 +72,15 @@ def _subject(
     named: dict[str, Any] = {"name": attacked.name, "claim": claim}
     if attacked.error:
         return named | {"error": attacked.error}
+    shares, accuracy = attacked.accuracy, None
+    if shares.size:
+        low, high = interval(shares) if shares.size > 1 else (0.0, 1.0)
+        accuracy = {"mean": float(shares.mean()), "low": low, "high": high}
+    tossed = [each.again for each in attacked.outcomes if each.again is not None]
     found = named | {
         "error": None,
-        "accuracy": _accuracy(attacked.accuracy),
-        "no_leak": _no_leak(attacked.outcomes),
+        "accuracy": encoded(accuracy),
+        "no_leak": encoded(best_of(tossed)) if tossed else None,
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [
             each
@@ -84,79 +94,56 @@ def _subject(
             each["line"] = int(lines[each["record"]])
     # rules of an accepted attack as they did on these targets
     again = [
-        {"view": view, "rule": _numbers(asdict(rule)), "right": right}
+        {"view": view, "rule": encoded(rule), "right": right}
         for view, rules in attacked.again.items()
         for rule, right in rules
     ]
     return found | ({"again": again} if again else {})
 
 
-def _no_leak(outcomes: Sequence[AttackOutcome]) -> dict[str, Any] | None:
-    again = [each.again for each in outcomes if each.again is not None]
-    if not again:
-        return None
-    best = best_of(again)
-    return {"attacks": best.attacks, "middle": number(best.middle), "high": number(best.high)}
-
-
-def _accuracy(shares: Array) -> dict[str, Any] | None:
-    """Mean of the target models; None where it is unknown, or labels are not what is predicted."""
-    if not shares.size:
-        return None
-    low, high = interval(shares) if shares.size > 1 else (0.0, 1.0)
-    return {"mean": number(float(shares.mean())), "low": number(low), "high": number(high)}
-
-
 def _outcome(outcome: AttackOutcome, attacked: Attacked) -> dict[str, Any]:
-    curve, allowed = outcome.curve, None
+    allowed = None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view.m)
-        allowed = {"epsilon": number(epsilon), "delta": number(delta)}
-    roc = {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)}
+        allowed = encoded({"epsilon": epsilon, "delta": delta})
+    curve = {"fpr": outcome.curve.fpr, "tpr": outcome.curve.tpr}
     if outcome.band is not None:
-        roc |= {"low": _list(outcome.band[0]), "high": _list(outcome.band[1])}
+        curve |= {"low": outcome.band[0], "high": outcome.band[1]}
     return {
         "attack": outcome.attack,
-        "view": asdict(outcome.view),
+        "view": encoded(outcome.view),
         "allowed": allowed,
         **_estimates(outcome),
-        "tpr_per_target": [list(map(_known, rates)) for rates in outcome.tpr.tolist()],
-        "beyond": _known(outcome.beyond),
+        "tpr_per_target": encoded(outcome.tpr),
+        "beyond": encoded(outcome.beyond),
         "one_run": _one_run(outcome.one_run),
-        "roc": roc,
+        "roc": {
+            name: [float(f"{value:.6g}") for value in values.tolist()]
+            for name, values in curve.items()
+        },
         "slices": [_sliced(each) for each in outcome.sliced],
     }
 
 
 def _estimates(found: Estimates) -> dict[str, Any]:
     low, high = found.auc_interval or (None, None)
-    return {
-        "auc": _known(found.auc),
-        "auc_low": _known(low),
-        "auc_high": _known(high),
-        "advantage": _known(found.advantage),
-        "operating": [None if each is None else _numbers(asdict(each)) for each in found.operating],
-    }
+    names = ("auc", "advantage", "operating")
+    told = {name: getattr(found, name) for name in names} | {"auc_low": low, "auc_high": high}
+    written: dict[str, Any] = encoded(told)
+    return written
 
 
 def _sliced(part: Sliced) -> dict[str, Any]:
     told = part.exposure[~np.isnan(part.exposure)]
+    mean = float(told.mean()) if told.size else None
+    exposure = {"mean": mean, "highest": part.highest, "per_target": part.exposure}
     return {
         "slice": part.name,
         "records": part.records,
         **_estimates(part),
-        "exposure": {
-            "mean": _known(float(told.mean()) if told.size else None),
-            "highest": number(part.highest),
-            "per_target": list(map(_known, part.exposure.tolist())),
-        },
+        "exposure": encoded(exposure),
         "one_run": _one_run(part.one_run),
     }
-
-
-def _known(value: float | None) -> Any:
-    """Return a number as it is written, or None where it is not known."""
-    return None if value is None or math.isnan(value) else number(value)
 
 
 def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> Iterator[dict[str, Any]]:
@@ -171,16 +158,16 @@ def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> Itera
             "view": name,
             **reach(claim, guesses, alpha=alpha).as_json(),
             "record": each.rule.record,
-            "rule": _numbers(asdict(each.rule)),
+            "rule": encoded(each.rule),
             "lower": lower_number(each.lower.value),
             "gamma": number(each.gamma),
             "gamma_cap": number(max(0.0, gamma_cap)),
             "alpha": number(alpha),
             "method": each.lower.method,
-            "counts": None if counts is None else asdict(counts),
+            "counts": encoded(counts),
         }
         if each.fresh != NONE:
-            found["fresh"] = asdict(each.fresh)
+            found["fresh"] = encoded(each.fresh)
         if promised is not None:
             found["renyi"] = {
                 "order": promised.order,
@@ -196,45 +183,33 @@ def _one_run(found: OneRun | None) -> dict[str, Any] | None:
         return None
     claim = RunClaim(delta=found.delta, coins=found.m)
     shown = reach(claim, found.r, alpha=found.alpha).as_json()
-    return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | shown
+    written: dict[str, Any] = encoded(found)
+    return written | {"epsilon": lower_number(found.epsilon)} | shown
 
 
 def _exposure(
     exposure: Array, y: NDArray[np.int64], columns: Mapping[str, Flags]
 ) -> dict[str, list[Any]]:
-    """How far records move with their membership on the reference models; estimates.
-
-    Quantiles over all records, the records that move most, and the mean and the 95 % quantile
-    by class and by the column that was asked for. All are empty without reference models.
-    """
+    """Return how far records move with their membership on the reference models; estimates."""
     if not exposure.size:
         return {"separations": [], "exposed": [], "slices": []}
     order = np.argsort(-exposure, kind="stable")[:MOST_EXPOSED].tolist()
     quantiles = np.quantile(exposure, np.linspace(0, 1, QUANTILES))
     parts = {f"label {label}": y == label for label in np.unique(y).tolist()} | dict(columns)
-    return {
-        "separations": [number(each) for each in quantiles.tolist()],
+    found = {
+        "separations": quantiles,
         "exposed": [
-            {"record": i, "label": int(y[i]), "separation": number(float(exposure[i]))}
-            for i in order
+            {"record": i, "label": int(y[i]), "separation": float(exposure[i])} for i in order
         ],
         "slices": [
             {
                 "slice": name,
                 "records": int(flags.sum()),
-                "mean": number(float(exposure[flags].mean())),
-                "high": number(float(np.quantile(exposure[flags], 0.95))),
+                "mean": float(exposure[flags].mean()),
+                "high": float(np.quantile(exposure[flags], 0.95)),
             }
             for name, flags in parts.items()
         ],
     }
-
-
-def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: number(value) if isinstance(value, float) else value for name, value in fields.items()
-    }
-
-
-def _list(values: Array) -> list[float]:
-    return [float(f"{value:.6g}") for value in values.tolist()]
+    written: dict[str, Any] = encoded(found)
+    return written

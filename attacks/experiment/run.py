@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 from dpassay.attacks.experiment.certified import (
     Certified,
@@ -29,7 +30,7 @@ from dpassay.attacks.experiment.outcomes import (
 )
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.power import composed
-from dpassay.attacks.experiment.subjects import ModelView, Protected, Subject
+from dpassay.attacks.experiment.subjects import Protected, Subject
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores import Attack
 from dpassay.claims import DP
@@ -115,12 +116,9 @@ def _attack(
 ) -> Attacked:
     views, slices = target.subject.views, parts(data.slices, data.columns)
     single, run = shares(alpha, len(views), len(attacks), len(slices))
-    outcomes: list[AttackOutcome] = []
-    bounds: dict[str, tuple[Certified, ...]] = {}
-    guessed: dict[str, Array] = {}
-    again: dict[str, tuple[tuple[Rule, int], ...]] = {}
-    theirs_in = attacked.coins.membership
-    heads = attacked.coins.heads
+    outcomes, guessed = list[AttackOutcome](), dict[str, Array]()
+    bounds, again = dict[str, tuple[Certified, ...]](), dict[str, tuple[tuple[Rule, int], ...]]()
+    theirs_in, heads = attacked.coins.membership, attacked.coins.heads
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
@@ -128,20 +126,20 @@ def _attack(
             known = cross_fit(attack, mine, reference.coins)
             share = known.share(len(heads), run)
             ran = one_run(attacked.coins.guesses(scores), heads, share=share, alpha=run)
-            apart = (
-                sliced(
-                    part,
-                    flags,
-                    scores,
-                    attacked.coins,
-                    known=known,
-                    alpha=run,
-                    planted=part in data.slices,
-                )
-                for part, flags in slices.items()
+            apart = partial(sliced, scores=scores, coins=attacked.coins, known=known, alpha=run)
+            found = measured(
+                name,
+                view,
+                scores,
+                theirs_in,
+                target.claim,
+                ran,
+                again=tossed_again(scores),
+                sliced=tuple(
+                    apart(p, each, planted=p in data.slices) for p, each in slices.items()
+                ),
             )
-            found = measured(name, view, scores, theirs_in, target.claim, ran)
-            outcomes.append(replace(found, again=tossed_again(scores), sliced=tuple(apart)))
+            outcomes.append(found)
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         every = exposed(mine, reference.coins.membership, len(data.records))
         rules = chosen(every, design.certified, data.columns)
@@ -150,13 +148,16 @@ def _attack(
             (rule, int(right_guesses([rule], theirs, theirs_in, near=ROUNDED)[rule.record]))
             for rule in target.again.get(view.name, ())
         )
+        fresh, claim, delta = tuple[Counts, ...](), target.claim, 0.0
+        if claim is not None:
+            delta = composed(claim, view.m)[1]
+        if design.fresh and claim is not None and asked_again(target.subject, claim) == view:
+            assert isinstance(target.subject, Protected)
+            each = single / len(rules)
+            number = fresh_guesses(view, claim, alpha=each, targets=design.targets)
+            fresh = guess_again(target.subject, data, view, rules, number, progress)
         bounds[view.name] = certify(
-            rules,
-            theirs,
-            theirs_in,
-            delta=0.0 if target.claim is None else composed(target.claim, view.m)[1],
-            alpha=single,
-            fresh=_again(target, view, rules, design, data, single, progress),
+            rules, theirs, theirs_in, delta=delta, alpha=single, fresh=fresh
         )
     return Attacked(
         name=target.name,
@@ -168,24 +169,6 @@ def _attack(
         guessed=guessed,
         again=again,
     )
-
-
-def _again(
-    target: Target,
-    view: ModelView,
-    rules: Sequence[Rule],
-    design: Design,
-    data: ExperimentData,
-    alpha: float,
-    progress: Progress,
-) -> tuple[Counts, ...]:
-    """Guess at the chosen records from fresh answers, in the view where these are asked for."""
-    subject, claim = target.subject, target.claim
-    if not design.fresh or claim is None or asked_again(subject, claim) != view:
-        return ()
-    assert isinstance(subject, Protected)
-    number = fresh_guesses(view, claim, alpha=alpha / len(rules), targets=design.targets)
-    return guess_again(subject, data, view, rules, number, progress)
 
 
 def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:

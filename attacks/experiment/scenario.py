@@ -1,7 +1,6 @@
-"""The ground that the options of an experiment lay.
+"""The data of an experiment: records with canaries or twins, poison behind them, and slices.
 
-Records with canaries or twins, poison behind them, queries to start from, slices by a column. A
-slice is made of the records that were drawn, before any model is trained, and the pairs of the
+A slice is made of the records that were drawn, before any model is trained, and the pairs of the
 coins are laid within slices: a right guess at a pair of a slice is about records of that slice.
 """
 
@@ -73,11 +72,8 @@ class Scenario:
         require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
         require(finite, "--noise", self.noise, "a finite number >= 0")
         require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
-        for option, known in (
-            ("planted", KINDS),
-            ("adversary", ADVERSARIES),
-            ("poison_labels", POISONS),
-        ):
+        words = {"planted": KINDS, "adversary": ADVERSARIES, "poison_labels": POISONS}
+        for option, known in words.items():
             value, name = getattr(self, option), f"--{option.replace('_', '-')}"
             require(value in known, name, value, f"one of {', '.join(known)}")
         twinned = self.attribute is not None
@@ -95,11 +91,11 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
     canaries = poisoned = np.empty(0, dtype=np.int64)
     slices: dict[str, Flags] = {}
     background = None
+    places = np.arange(len(records))
     if setting.canaries:
-        records, canaries = plant(
-            records, setting.canaries, kind=setting.planted, seed=setting.seed
-        )
-        slices["canaries"] = _flags(canaries, len(records))
+        kind, seed = setting.planted, setting.seed
+        records, canaries = plant(records, setting.canaries, kind=kind, seed=seed)
+        slices["canaries"] = np.isin(places, canaries)
     if adversary.poisons:
         rng = stream(setting.seed, "poisoned", records.digest)
         number = min(POISONED, len(records) // 2) if setting.poisoned is None else setting.poisoned
@@ -107,7 +103,7 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         copies = POISONS[setting.poison_labels] if setting.poison is None else setting.poison
         poison = balance if setting.poison_labels == "balanced" else surround
         background = poison(records, poisoned, copies, seed=setting.seed)
-        slices["poisoned"] = _flags(poisoned, len(records))
+        slices["poisoned"] = np.isin(places, poisoned)
     laid = build_data(
         records,
         test,
@@ -140,9 +136,9 @@ def _drawn(
 ) -> tuple[Labelled, Labelled, NDArray[np.int64], dict[str, Flags]]:
     """Draw an even number of records, at most four fifths of all, and at most as many test records.
 
-    Where an attribute is guessed, half as many are drawn, and their twins are made. Besides, the
-    row of the table that each record comes from, and the slices by a column; records of a slice
-    stand together then.
+    Where an attribute is guessed, half as many are drawn, and their twins are made. The row of the
+    table that each record comes from and the slices by a column follow; records of a slice stand
+    together then.
     """
     n = len(table.data)
     require(n >= 5, "--data", f"{n} records", "at least 5 records")
@@ -156,23 +152,16 @@ def _drawn(
     slices: dict[str, Flags] = {}
     if setting.slice_by is not None:
         values = column_values(table, setting.slice_by)
-        rows = rows[within_slices(slices_by(values.iloc[rows], setting.slice_by))]
+        # those of a slice stand together, in their order: then at most one pair at each border has
+        # records of two slices
+        flags = np.stack(list(slices_by(values.iloc[rows], setting.slice_by).values()))
+        rows = rows[np.argsort(flags.argmax(axis=0), kind="stable")]
         slices = slices_by(values.iloc[rows], setting.slice_by)
     return table.data.take(rows), test, rows, slices
 
 
-def _flags(places: NDArray[np.int64], e: int) -> Flags:
-    found = np.zeros(e, dtype=bool)
-    found[places] = True
-    return found
-
-
 def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
-    """Return the encoded columns of an attribute; None is the label.
-
-    The attribute is named by a column of the file, the name of its label, `label`, or the
-    number of an encoded column, from 0. A one-hot encoded column has several.
-    """
+    """Return the encoded columns of an attribute; None is the label."""
     if name in table.columns:
         return table.columns[name]
     if name in ("label", table.source.get("target")):
@@ -181,11 +170,8 @@ def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
         for columns in table.columns.values():
             if int(name) in columns:
                 return columns
-    few = ", ".join(list(table.columns)[:8])
-    raise InvalidInput(
-        f"--attribute = '{name}': no such column; there are label, {few}"
-        + (", ..." * (len(table.columns) > 8))
-    )
+    few = ", ".join(list(table.columns)[:8]) + ", ..." * (len(table.columns) > 8)
+    raise InvalidInput(f"--attribute = '{name}': no such column; there are label, {few}")
 
 
 def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Labelled:
@@ -195,25 +181,15 @@ def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Lab
     `columns_of`; None is the label.
 
     So attribute inference is membership inference: the coin of a pair says which value is in
-    the training set, and a guess at the coin is a guess at the value. Training sets that differ
-    in a coin differ in one replaced record, so guesses, the one-run audit and certified bounds
-    are those of membership. The attacker knows the rest of the record and both values, and
-    without the answers is right with probability 1/2.
-
-    About half of the values in a training set are made up, so the models are not those of the
-    natural data: with the label as the attribute they learn noise, and a learner that fits
-    every record gives every label away. What is told is what such a training set loses, the
-    worst case of label privacy rather than its everyday.
+    the training set, and a guess at the coin is a guess at the value, right with probability 1/2
+    without the answers. Training sets that differ in a coin differ in one replaced record. About
+    half of the values in a training set are made up, so the models are not those of the natural
+    data: what is told is the worst case of label privacy rather than its everyday.
     """
     values = records.y[:, None] if columns is None else records.X[:, list(columns)]
     kinds, codes = np.unique(values, axis=0, return_inverse=True)
-    codes = codes.reshape(-1)
-    require(
-        len(kinds) >= 2,
-        "--attribute",
-        "one value in all the records drawn",
-        "a column with at least two values",
-    )
+    codes, one = codes.reshape(-1), "one value in all the records drawn"
+    require(len(kinds) >= 2, "--attribute", one, "a column with at least two values")
     rng = stream(seed, "twins", records.digest)
     donors = [int(rng.choice(np.flatnonzero(codes != code))) for code in codes]
     X, y = np.repeat(records.X, 2, axis=0), np.repeat(records.y, 2)
@@ -225,11 +201,7 @@ def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Lab
 
 
 def column_values(table: Table, column: str) -> pd.Series:
-    """Return the values of a column as they stand in the file, one for each record of the table.
-
-    It may be the label's column; the built-in data have those of their features. Missing values
-    are NaN.
-    """
+    """Return the values of a column as they stand in the file, one for each record of the table."""
     import pandas as pd
 
     names = [*table.columns, *([table.source["target"]] if "target" in table.source else [])]
@@ -265,17 +237,8 @@ def slices_by(values: pd.Series, column: str) -> dict[str, Flags]:
     return found | ({f"{column}: {MISSING}": missing} if missing.any() else {})
 
 
-def within_slices(slices: dict[str, Flags]) -> NDArray[np.int64]:
-    """Return an order of the records in which those of a slice stand together.
-
-    So at most one pair at each border has records of two slices. Within a slice the order stays.
-    """
-    codes = np.argmax(np.stack(list(slices.values())), axis=0)
-    return np.argsort(codes, kind="stable")
-
-
 def _bins(numbers: NDArray[np.float64], column: str) -> dict[str, Flags]:
-    """Quantile bins; the inner edges are values of records, and equal values share a bin."""
+    """Return quantile bins; inner edges are values of records, and equal values share a bin."""
     inner = np.linspace(0, 1, BINS + 1)[1:-1]
     edges = np.unique(np.nanquantile(numbers, inner, method="higher"))
     least = np.nanmin(numbers)
@@ -290,7 +253,5 @@ def _bins(numbers: NDArray[np.float64], column: str) -> dict[str, Flags]:
 
 
 def _text(value: object) -> str:
-    """Write a value: whole numbers of a column with gaps, which pandas holds as floats, as such."""
-    if isinstance(value, float):
-        return f"{value:.15g}"
-    return str(value)
+    """Return a value as text: whole numbers of a column with gaps, which pandas holds as floats."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)

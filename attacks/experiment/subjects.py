@@ -1,7 +1,5 @@
 """What is attacked: a learner that shows everything, or a mechanism that answers labels.
 
-Each through its interface.
-
 A view is one way of looking at a model: its scores, one label, the share of each label among m
 answers, or among answers at noisy copies of a record (label-only attacks by augmentation,
 Choquette-Choo et al. 2021).
@@ -9,9 +7,10 @@ Choquette-Choo et al. 2021).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +57,7 @@ class AskedPoints:
 def shares(seen: Any, subject: Subject, points: AskedPoints, name: str) -> Array:
     """Return shares (views, q, K) that another process saw of a subject, or raise TargetError."""
     known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
-    least = 2 if getattr(subject, "numeric", False) else points.K
+    least = 2 if subject.numeric else points.K
     q = len(points.X)
     if not (known and seen.shape[:2] == (len(subject.views), q) and seen.shape[2] >= least):
         raise TargetError(f"{name}: its process sent no shares of labels")
@@ -68,51 +67,55 @@ def shares(seen: Any, subject: Subject, points: AskedPoints, name: str) -> Array
     return found
 
 
-class Subject(Protocol):
+class Subject(ABC):
     """What is attacked."""
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def views(self) -> tuple[ModelView, ...]:
         """Ways of looking at it."""
-        ...
 
     @property
+    @abstractmethod
     def key(self) -> Any:
         """JSON value that tells its answers from those of other subjects."""
-        ...
 
     @property
+    @abstractmethod
     def code(self) -> list[str]:
         """Return what tells its answers from other code's, whose kept answers are not used."""
-        ...
+
+    @property
+    def numeric(self) -> bool:
+        """Return whether shares are of 'close' and 'far', not of labels."""
+        return False
 
     def without_copies(self) -> Subject:
         """Return the same subject, not asked about noisy copies."""
-        ...
+        return self
 
+    @abstractmethod
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
-        """Train on a dataset and return the share of each label at every point in each view.
-
-        Shape (views, q, K).
+        """Train on a dataset and return the shares of labels at the points (views, q, K).
 
         K may exceed that of the points, by answers that no record has as its label.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Learner:
+class Learner(Subject):
     """An unprotected scikit-learn classifier; it shows `predict_proba` and its label."""
 
     make: Callable[[], Any]  # returns an unfitted classifier
     name: str
     copies: int = 0  # noisy copies that are asked about besides, see `around`
-    views: tuple[ModelView, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "views", (SCORES, asked(1), *([around(self.copies)] if self.copies else []))
-        )
+    @property
+    def views(self) -> tuple[ModelView, ...]:
+        """Scores, one label, and labels of copies."""
+        return (SCORES, asked(1), *([around(self.copies)] if self.copies else []))
 
     @property
     def key(self) -> Any:
@@ -154,7 +157,7 @@ class Learner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Protected:
+class Protected(Subject):
     """A mechanism behind an interface that answers labels, every answer with coins of its own.
 
     Labels are 0, 1, ...; no record need have some of them (a refusal). Budgets are numbers of
@@ -173,12 +176,8 @@ class Protected:
     @property
     def key(self) -> Any:
         """Mechanism, parameters and views."""
-        return [
-            "mechanism",
-            self.target.address,
-            self.target.parameters,
-            [view.name for view in self.views],
-        ]
+        names = [view.name for view in self.views]
+        return ["mechanism", self.target.address, self.target.parameters, names]
 
     @property
     def code(self) -> list[str]:
@@ -191,24 +190,20 @@ class Protected:
 
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Prepare once, and ask; a mechanism that fails raises `TargetError`."""
-        state, K = (
-            self.target.prepare(data),
-            max(points.K, *(label + 1 for label in self.target.labels)),
-        )
-        answers = self._ask(state, points.X, max(self.budgets), rng, K)
-        counts = np.cumsum(answers, axis=0)
+        state = self.target.prepare(data)
+        K = max(points.K, *(label + 1 for label in self.target.labels))
+
+        def ask(X: Array, size: int) -> NDArray[np.int64]:
+            """Return answers as zeros and ones, shape (size, q, K)."""
+            answers = self.target.sample(state, X, size, rng, "a target's training set")
+            found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
+            return found
+
+        counts = np.cumsum(ask(points.X, max(self.budgets)), axis=0)
         seen = [counts[m - 1] / m for m in self.budgets]
         if self.copies:
-            seen.append(np.mean([self._ask(state, X, 1, rng, K)[0] for X in points.copies], axis=0))
+            seen.append(np.mean([ask(X, 1)[0] for X in points.copies], axis=0))
         return np.stack(seen)
-
-    def _ask(
-        self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int
-    ) -> NDArray[np.int64]:
-        """Answers as zeros and ones, shape (size, q, K)."""
-        answers = self.target.sample(state, X, size, rng, "a target's training set")
-        found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
-        return found
 
 
 def _labels(shares: Array) -> Array:

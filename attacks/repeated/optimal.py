@@ -12,7 +12,6 @@ counts of (query, label) alone; counts of equal losses are added up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -66,11 +65,7 @@ def table(log_p: ArrayLike, log_q: ArrayLike) -> tuple[Array, Array]:
 
 
 def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
-    """Return the laws of the counts of labels in m independent answers at one query.
-
-    An attacker needs no more. The log-probabilities are those of all C(m + K - 1, K - 1)
-    vectors of counts, in the order of `compositions`; more than 400,000 are refused.
-    """
+    """Return the laws of the counts of labels in m independent answers at one query."""
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 1, "log_p", log_p.shape, "of shape (K,)")
     require(is_count(m), "m", m, "an integer >= 1")
@@ -86,15 +81,10 @@ def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """Return all vectors of `parts` counts >= 0 with this sum, a row each."""
     number = math.comb(total + parts - 1, parts - 1)
-    require(
-        number <= MOST_STATES,
-        "m",
-        total,
-        f"small enough for {MOST_STATES:,} counts of {parts} answers",
-    )
-    bars = np.array(
-        list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64
-    ).reshape(number, parts - 1)
+    few = f"small enough for {MOST_STATES:,} counts of {parts} answers"
+    require(number <= MOST_STATES, "m", total, few)
+    places = list(combinations(range(total + parts - 1), parts - 1))
+    bars = np.array(places, dtype=np.int64).reshape(number, parts - 1)
     ends = np.full((number, 1), total + parts - 1)
     return np.diff(np.concatenate([np.full((number, 1), -1), bars, ends], axis=1), axis=1) - 1
 
@@ -138,19 +128,15 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 2, "log_p", log_p.shape, "of shape (q, K)")
     require(is_count(m), "m", m, "an integer >= 1")
-    require(
-        is_real(epsilon) and 0 <= epsilon < math.inf, "epsilon", epsilon, "a finite number >= 0"
-    )
+    finite = is_real(epsilon) and 0 <= epsilon < math.inf
+    require(finite, "epsilon", epsilon, "a finite number >= 0")
     p, impossible = np.exp(log_p), np.isneginf(log_p)
     endless = np.isneginf(log_q) & ~impossible
     with np.errstate(invalid="ignore"):
         loss = np.round(log_p - log_q, CLOSE)
     losses = np.unique(loss[~impossible & ~endless])
-    kinds = np.where(
-        impossible,
-        -2,
-        np.where(endless, -1, np.searchsorted(losses, np.where(np.isfinite(loss), loss, 0.0))),
-    )
+    kinds = np.searchsorted(losses, np.where(np.isfinite(loss), loss, 0.0))
+    kinds = np.where(impossible, -2, np.where(endless, -1, kinds))
     # of these answers S' gives none: nothing is left to learn
     sure = np.where(endless, p, 0.0).sum(axis=1)
     if losses.size == 0:
@@ -167,19 +153,23 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     for j, d in np.argwhere(kinds >= 0):
         weights[j, kinds[j, d]] += p[j, d]
     number = math.comb(m + losses.size - 1, losses.size - 1)
-    require(
-        number <= MOST_PLAYED,
-        "m",
-        m,
-        f"small enough for {MOST_PLAYED:,} counts of {losses.size} losses",
-    )
+    few = f"small enough for {MOST_PLAYED:,} counts of {losses.size} losses"
+    require(number <= MOST_PLAYED, "m", m, few)
     states = tuple(compositions(t, losses.size) for t in range(m + 1))
     final = states[m] @ losses
     inside = final > epsilon
     gain = np.where(inside, -np.expm1(np.minimum(epsilon - final, 0.0)), 0.0)
     hit, alarm = inside.astype(float), np.where(inside, np.exp(-np.maximum(final, 0.0)), 0.0)
     choices: list[NDArray[np.int64]] = []
-    for now, after in _steps(states):
+    for now, later in zip(states[-2::-1], states[:0:-1], strict=True):
+        # the successors of the states after so many answers, shape (states, kinds)
+        place = {tuple(row): i for i, row in enumerate(later.tolist())}
+        after = np.array(
+            [
+                [place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))]
+                for row in now.tolist()
+            ]
+        )
         gains = gain[after] @ weights.T + sure
         choice = gains.argmax(axis=1)
         rows = np.arange(len(now))
@@ -197,19 +187,6 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
         states=states[:-1],
         choices=tuple(reversed(choices)),
     )
-
-
-def _steps(
-    states: tuple[NDArray[np.int64], ...],
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Backwards: the states after t answers and their successors, shape (states, kinds)."""
-    for t in range(len(states) - 2, -1, -1):
-        place = {tuple(row): i for i, row in enumerate(states[t + 1].tolist())}
-        after = [
-            [place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))]
-            for row in states[t].tolist()
-        ]
-        yield states[t], np.array(after)
 
 
 def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0) -> float:

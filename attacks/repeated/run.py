@@ -1,6 +1,4 @@
-"""Repeated queries: what m answers at the worst point tell about the worst pair.
-
-For m = 1, 2, 4, ..., under a budget.
+"""Repeated queries: what m = 1, 2, 4, ... answers at the worst point tell about the worst pair.
 
 On each side N transcripts of m answers are drawn, each answer with fresh coins. The event is a
 threshold on the log-likelihood ratio of the transcript (for two labels, on the count of one of
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.power import composed, transcripts_to_certify
+from dpassay.attacks.experiment.record import encoded
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.repeated.transcript_tests import (
@@ -33,7 +32,6 @@ from dpassay.attacks.repeated.worst_cell import TranscriptCell, candidates, wors
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, is_count, require
-from dpassay.numerics import number
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import PairGroup, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
@@ -68,18 +66,9 @@ class Repeated:
 
     def as_json(self) -> dict[str, Any]:
         """Return JSON values for the record's list `repeated`."""
-        return {
-            "name": self.name,
-            "reason": self.reason,
-            "transcripts": self.transcripts,
-            "sticky": self.sticky,
-            "epsilon": number(self.epsilon),
-            "delta": number(self.delta),
-            "alpha": number(self.alpha),
-            "error": None,
-            "why": self.why,
-            "rungs": [test_json(test) for test in self.tests],
-        }
+        found: dict[str, Any] = encoded(replace(self, tests=()))
+        del found["tests"]
+        return found | {"error": None, "rungs": list(map(test_json, self.tests))}
 
 
 def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
@@ -91,10 +80,7 @@ def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
 
 
 def bounds_of(epsilon: float) -> int:
-    """Return how many bounds share the error probability of a ladder at most.
-
-    Each number of answers at the pair that loses most, and at the one that is told apart best.
-    """
+    """Return how many bounds share the error probability of a ladder at most."""
     return 2 * len(ladder(epsilon))
 
 
@@ -152,21 +138,16 @@ def repeated(
 
 
 def is_sticky(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    """Return whether all transcripts are constant, on both sides, but not all the same.
-
-    By chance this is next to impossible.
-    """
+    """Return whether all transcripts are constant, on both sides, but not all the same."""
     both = np.concatenate([one, other])
-    return (
-        both.shape[1] > 1 and bool((both == both[:, :1]).all()) and len(np.unique(both[:, 0])) > 1
-    )
+    constant = both.shape[1] > 1 and bool((both == both[:, :1]).all())
+    return constant and len(np.unique(both[:, 0])) > 1
 
 
 def failed(name: str, claim: DP, error: str) -> dict[str, Any]:
     """Return what is recorded of an attack that could not be made."""
-    return Repeated(name=name, epsilon=claim.epsilon, delta=claim.delta).as_json() | {
-        "error": error
-    }
+    found = Repeated(name=name, epsilon=claim.epsilon, delta=claim.delta)
+    return found.as_json() | {"error": error}
 
 
 def can_be_repeated(target: Target) -> bool:

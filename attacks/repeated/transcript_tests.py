@@ -1,18 +1,16 @@
-"""One rung of a ladder of repeated queries.
-
-An event chosen on one half of the transcripts, counted on the other.
-"""
+"""A rung of repeated queries: an event chosen on half of the transcripts, counted on the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.power import Reach, composed, reach_of_counts
+from dpassay.attacks.experiment.record import encoded
 from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.optimal import best_strategy, ceiling, composition, privacy_spent
 from dpassay.attacks.repeated.worst_cell import TranscriptCell, WorstCells
@@ -20,7 +18,7 @@ from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable
-from dpassay.numerics import lower_number, number
+from dpassay.numerics import lower_number
 from dpassay.relations import REPLACE_ONE
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.bounds import Bound, Counts
@@ -98,44 +96,15 @@ class TranscriptTest:
 
 def test_json(test: TranscriptTest) -> dict[str, Any]:
     """Return JSON values."""
-    counts = test.lower.counts
-    shown = _known(
-        {
-            name: getattr(test, name)
-            for name in ("advantage", "basic", "delta", "advanced", "optimal", "allowed")
-        }
-    )
-    return shown | {
-        "m": test.m,
-        "losing": test.losing,
-        "telling": test.telling,
-        **test.reach.as_json(),
-        "lower": lower_number(test.lower.value),
-        "alpha": number(test.lower.alpha),
-        "method": test.lower.method,
-        "counts": None if counts is None else asdict(counts),
-        "event": {
-            "threshold": number(test.event.threshold),
-            "from_base": test.event.from_base,
-            "scores": [number(score) for score in test.event.scores],
-        },
-        "limits": None if test.limits is None else _known(asdict(test.limits)),
-        "broken": test.broken,
-    }
-
-
-def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
-    return {
-        name: value if value is None or isinstance(value, bool) else number(value)
-        for name, value in values.items()
-    }
+    found: dict[str, Any] = encoded(test)
+    del found["reach"]
+    lower = found | {name: found["lower"][name] for name in ("alpha", "method", "counts")}
+    bound = {"lower": lower_number(test.lower.value), "broken": test.broken}
+    return lower | test.reach.as_json() | bound
 
 
 def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: WorstCells) -> TranscriptTest:
-    """Return a rung with the advantage of another cell, and the names of both.
-
-    The bound is the larger one, where the other's has its share of the error probability.
-    """
+    """Return a rung with the advantage of another cell, and the names of both."""
     both = worst.telling in worst.certified
     best = other if both and other.lower.value > test.lower.value else test
     losing = worst.telling if best is other else worst.losing
@@ -168,7 +137,14 @@ def run_tests(
         )
         scores = np.log((often + 0.5) / (rarely + 0.5))
     scale = Ratio(delta)
-    mine, theirs = (_sums(scores, each) for each in (one, other))
+
+    def sums(transcripts: NDArray[np.int64]) -> Array:
+        """Sum by counts of labels, so that equal sums are equal in whatever order answers came."""
+        counts = [(transcripts == label).sum(axis=1) for label in range(len(scores))]
+        found: Array = np.round(np.stack(counts, axis=1) @ scores, 9)
+        return found
+
+    mine, theirs = sums(one), sums(other)
     event, pilot = _choose(mine[:half], theirs[:half], scale, alpha, scores)
     x, y = _count(event, mine[half:], theirs[half:])
     n = len(one) - half
@@ -177,11 +153,15 @@ def run_tests(
     advanced, best = None, None
     if claim.delta == 0:
         advanced, best = composition(claim.epsilon, m, DELTA_PRIME)
+    # the advantage of the threshold that has the largest one on the first half
+    thresholds = np.unique(np.concatenate([mine[:half], theirs[:half]]))
+    a, b = (np.searchsorted(np.sort(each[:half]), thresholds) for each in (mine, theirs))
+    at = thresholds[int((b - a).argmax())]
     return TranscriptTest(
         m=m,
         lower=lower,
         event=event,
-        advantage=_advantage(mine, theirs, half),
+        advantage=float((mine[half:] >= at).mean() - (theirs[half:] >= at).mean()),
         basic=basic,
         delta=delta,
         advanced=advanced,
@@ -198,13 +178,6 @@ def likelihood_scores(log_p: Array, log_q: Array) -> Array:
         ratio = np.where(np.isneginf(log_p) & np.isneginf(log_q), 0.0, log_p - log_q)
     most = float(np.abs(ratio[np.isfinite(ratio)]).sum() + 1) * 1e6
     return np.clip(ratio, -most, most)
-
-
-def _sums(scores: Array, transcripts: NDArray[np.int64]) -> Array:
-    """Sum by counts of labels, so that equal sums are equal in whatever order answers came."""
-    counts = np.stack([(transcripts == label).sum(axis=1) for label in range(len(scores))], axis=1)
-    sums: Array = np.round(counts @ scores, 9)
-    return sums
 
 
 def _choose(
@@ -229,13 +202,6 @@ def _count(event: Event, one: Array, other: Array) -> tuple[int, int]:
     return (x, y) if event.from_base else (len(other) - y, len(one) - x)
 
 
-def _advantage(one: Array, other: Array, half: int) -> float:
-    thresholds = np.unique(np.concatenate([one[:half], other[:half]]))
-    x, y = (np.searchsorted(np.sort(each[:half]), thresholds, side="left") for each in (one, other))
-    best = thresholds[int((y - x).argmax())]
-    return float((one[half:] >= best).mean() - (other[half:] >= best).mean())
-
-
 def limits(
     cells: Sequence[TranscriptCell], reachable: Reachable | None, m: int, claim: DP
 ) -> TranscriptLimits | None:
@@ -243,21 +209,29 @@ def limits(
     pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
     if any(cell.laws is None for cell in cells):
         return None
-    moves = list(_moves(reachable)) if claim.relation == REPLACE_ONE else []
+    moves: list[tuple[Array, Array]] = []  # laws of the two states of each move
+    law = None if reachable is None else reachable.law
+    if reachable is not None and isinstance(law, FiniteLaw) and claim.relation == REPLACE_ONE:
+        moves += [(law.log_p[one], law.log_p[other]) for one, other in reachable.moves.tolist()]
     rows = [*(cell.rows for cell in cells if cell.rows is not None), *moves]
+    laws = [(one.log_p, other.log_p) for one, other in pairs]
+    laws += [(one[None], other[None]) for one, other in moves]
+
+    def spent(delta: float) -> float:
+        both = (sides for one, other in laws for sides in ((one, other), (other, one)))
+        return max(privacy_spent(*sides, m, delta) for sides in both)
+
     delta = composed(claim, m)[1]
-    laws = [(one.log_p, other.log_p) for one, other in pairs] + [
-        (one[None], other[None]) for one, other in moves
-    ]
     try:
         best = [ceiling(*each, m) for each in rows]
-        epsilon = max(_spent(*each, m, delta) for each in laws)
+        epsilon = spent(delta)
     except InvalidInput:
         return None
     advantage = max(each.advantage for each in best)
+    prime: float | None
     adaptive: float | None
     try:
-        prime = max(_spent(*each, m, min(delta + DELTA_PRIME, 1 - 1e-9)) for each in laws)
+        prime = spent(min(delta + DELTA_PRIME, 1 - 1e-9))
         several = (best_strategy(one, other, m, 0.0).delta for one, other in laws if len(one) > 1)
         adaptive = max(advantage, *several, 0.0)
     except InvalidInput:
@@ -270,16 +244,3 @@ def limits(
         adaptive=adaptive,
         everywhere=bool(moves),
     )
-
-
-def _moves(reachable: Reachable | None) -> Iterator[tuple[Array, Array]]:
-    """Laws of the two states of each move."""
-    if reachable is not None and isinstance(reachable.law, FiniteLaw):
-        yield from (
-            (reachable.law.log_p[one], reachable.law.log_p[other])
-            for one, other in reachable.moves.tolist()
-        )
-
-
-def _spent(one: Array, other: Array, m: int, delta: float) -> float:
-    return max(privacy_spent(one, other, m, delta), privacy_spent(other, one, m, delta))

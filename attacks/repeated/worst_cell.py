@@ -48,10 +48,8 @@ class TranscriptCell:
     laws: tuple[FiniteLaw, FiniteLaw] | None
 
     def __str__(self) -> str:
-        return (
-            f"{'own worst case: ' if self.group.kind == 'own' else ''}{self.group.reason}; "
-            f"{self.change}"
-        )
+        kind = "own worst case: " if self.group.kind == "own" else ""
+        return f"{kind}{self.group.reason}; {self.change}"
 
     @property
     def point(self) -> NDArray[np.float64]:
@@ -61,30 +59,21 @@ class TranscriptCell:
     @cached_property
     def rows(self) -> tuple[Array, Array] | None:
         """Log-probabilities of an answer at the query on S and on S', shape (K,)."""
-        return (
-            None
-            if self.laws is None
-            else (self.laws[0].log_p[self.query], self.laws[1].log_p[self.query])
-        )
+        if self.laws is None:
+            return None
+        return self.laws[0].log_p[self.query], self.laws[1].log_p[self.query]
 
     def draw(
         self, target: AuditTarget, transcripts: int, m: int, *, phase: str, seed: int
     ) -> tuple[NDArray[np.int64], ...]:
         """Draw transcripts (n, m) of the query on S and on S', as places of the labels."""
-        found = []
+        found, order = [], np.argsort(target.labels)
+        what = f"{phase}, query {self.query}"
         for state, change in zip(self.states, (None, self.change), strict=True):
-            rng = stream(
-                *stream_key(
-                    target, self.group, change, phase=f"{phase}, query {self.query}", seed=seed
-                )
-            )
+            rng = stream(*stream_key(target, self.group, change, phase=what, seed=seed))
             labels = target.sample(state, self.point, transcripts * m, rng, where(change))
-            order = np.argsort(target.labels)
-            found.append(
-                order[np.searchsorted(target.labels, labels[:, 0], sorter=order)].reshape(
-                    transcripts, m
-                )
-            )
+            places = order[np.searchsorted(target.labels, labels[:, 0], sorter=order)]
+            found.append(places.reshape(transcripts, m))
         return tuple(found)
 
 
@@ -111,10 +100,9 @@ def candidates(
 ) -> tuple[TranscriptCell, ...]:
     """Return the cells among which the worst are sought.
 
-    They are the cells of all pairs, and of datasets with a larger advantage. A mechanism's own
-    pairs are where it loses most. If it has laws and labels 0 and 1, labels are flipped from
-    there one after the other, each time the one that moves the answers most, until none moves
-    them more than the flip before.
+    A mechanism's own pairs are where it loses most. If it has laws and labels 0 and 1, labels are
+    flipped from there one after the other, each time the one that moves the answers most, until
+    none moves them more than the flip before.
     """
     total = sum(len(group.pairs) for group in groups)
     if total == 0:
@@ -145,13 +133,7 @@ def worst_cells(
     delta: float,
     seed: int,
 ) -> tuple[WorstCells, ...]:
-    """Return for each number of answers the cells at which they are shown.
-
-    With laws, the bound that the expected counts of the best event would give, and the
-    advantage, are computed; otherwise a few answers on both sides are drawn and ranked.
-    `trials` is the number of transcripts a side that will be counted, `delta` that of the loss
-    of a single answer.
-    """
+    """Return for each number of answers the cells at which they are shown."""
     screened = [None if cell.rows else _screened(target, cell, delta, seed) for cell in cells]
     found = []
     for m in ms:
@@ -168,17 +150,13 @@ def worst_cells(
 def _cells(
     target: AuditTarget, group: PairGroup, base: Any, change: Change
 ) -> list[TranscriptCell]:
-    """Every query of a pair."""
+    """Return every query of a pair."""
     state = target.neighbour(group.pairs.base, base, change)
-    laws = (
-        target.law(base, group.queries, where(None)),
-        target.law(state, group.queries, where(change)),
-    )
-    known = (
-        (laws[0], laws[1])
-        if isinstance(laws[0], FiniteLaw) and isinstance(laws[1], FiniteLaw)
-        else None
-    )
+    one = target.law(base, group.queries, where(None))
+    other = target.law(state, group.queries, where(change))
+    known = None
+    if isinstance(one, FiniteLaw) and isinstance(other, FiniteLaw):
+        known = one, other
     return [
         TranscriptCell(group=group, change=change, states=(base, state), query=query, laws=known)
         for query in range(len(group.queries))
@@ -195,15 +173,13 @@ def _towards(target: AuditTarget, group: PairGroup) -> Iterator[TranscriptCell]:
         if not isinstance(target.law(state, group.queries, where(None)), FiniteLaw):
             return
         how = f"{len(data)} records, label after label flipped where that moves the answers most"
-        reason = (
-            f"{group.reason}; {step} more label{'' if step == 1 else 's'} flipped"
-            if step
-            else group.reason
-        )
+        more = f"; {step} more label{'' if step == 1 else 's'} flipped" if step else ""
         cells: list[TranscriptCell] = []
         for i in range(min(len(data), MOST_FLIPS)):
             pairs = Pairs(base=data, changes=(FlipLabel(i),), how=how)
-            flipped = PairGroup(pairs=pairs, queries=group.queries, kind="data", reason=reason)
+            flipped = PairGroup(
+                pairs=pairs, queries=group.queries, kind="data", reason=f"{group.reason}{more}"
+            )
             cells += _cells(target, flipped, state, FlipLabel(i))
         gains = [optimal(*_known(cell)).advantage for cell in cells]
         best = int(np.argmax(gains))

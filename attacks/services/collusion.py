@@ -1,6 +1,4 @@
-"""Repeated queries of a service in operation, on a real pair of neighbours.
-
-And tenants who compare transcripts.
+"""Repeated queries of a service in operation, and tenants who compare theirs.
 
 Every session on S and on S' is of a deployment with a seed of its own: what it loses is what a
 correct service promises, noise of training included. Only where the service says that deployments
@@ -29,7 +27,7 @@ from dpassay.attacks.repeated.run import (
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest, run_tests
 from dpassay.attacks.repeated.worst_cell import ranked
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probing import shown
+from dpassay.attacks.services.probing import is_vector, shown
 from dpassay.attacks.services.records import next_label
 from dpassay.claims import DP
 from dpassay.data import Labelled
@@ -96,8 +94,8 @@ def attack_service(
         )
 
     drawn = []
-    for done, side in enumerate(sides, start=1):
-        drawn.append(_ask(service, side, x, ms[-1], transcripts, f"repeated {SIDES[done - 1]}"))
+    for done, (name, side) in enumerate(zip(SIDES, sides, strict=True), start=1):
+        drawn.append(_ask(service, side, x, ms[-1], transcripts, f"repeated {name}"))
         progress(f"{service.name}: repeated queries", done, 2)
     (one, other), labels = _places(*drawn)
     sticky = is_sticky(one, other)
@@ -108,13 +106,12 @@ def attack_service(
     # games, each with a deployment of its own: the victim's data are S or S', the attacker's
     # tenants have both
     games = []
-    for done, side in enumerate(sides, start=1):
-        mine = []
-        for t in range(transcripts):
-            own = service.deployment(f"compared {SIDES[done - 1]}", t)
-            tenants = (side, *sides)
-            mine.append([_transcript(service, each, x, ms[-1], own) for each in tenants])
-        games.append(mine)
+    for done, (name, side) in enumerate(zip(SIDES, sides, strict=True), start=1):
+        seeds = (service.deployment(f"compared {name}", t) for t in range(transcripts))
+        tenants = (side, *sides)
+        games.append(
+            [[_transcript(service, each, x, ms[-1], own) for each in tenants] for own in seeds]
+        )
         progress(f"{service.name}: tenants compared", done, 2)
 
     def compared() -> Iterator[TranscriptTest]:
@@ -142,10 +139,9 @@ def _best(
     other = "of two labels at least: a record is given another"
     require(labels >= 2, "--data", f"{labels} label", other)
     rows = stream(seed, "tenants", service.name).permutation(len(data))[:CELLS].tolist()
-    best: tuple[float, Replace] | None = None
+    changes, values = [Replace(i, data.X[i], next_label(data, i)) for i in rows], list[float]()
     delta = min(m * claim.delta, 0.5)
-    for done, i in enumerate(rows, start=1):
-        change = Replace(i, data.X[i], next_label(data, i))
+    for done, change in enumerate(changes, start=1):
         drawn = (
             _ask(service, each, change.x, m, sessions, f"try {done} {side}")
             for side, each in zip(SIDES, (data, change.apply(data)), strict=True)
@@ -154,57 +150,44 @@ def _best(
         x, y = ((each == len(known) - 1).sum(axis=1) for each in counts)
         thresholds = np.unique(np.concatenate([x, y]))
         a, b = ((each[:, None] >= thresholds).sum(axis=0) for each in (x, y))
-        value = max(
-            ranked(one, two, sessions, delta) for one, two in ((a, b), (sessions - b, sessions - a))
-        )
-        if best is None or value > best[0]:
-            best = value, change
+        both = ((a, b), (sessions - b, sessions - a))
+        values.append(max(ranked(one, two, sessions, delta) for one, two in both))
         progress(f"{service.name}: worst record", done, len(rows))
-    assert best is not None
-    return best[1]
+    return changes[int(np.argmax(values))]
 
 
 def _ask(
     service: Service, data: Labelled, x: Array, m: int, sessions: int, phase: str
 ) -> list[tuple[Any, ...]]:
-    """Transcripts of new users of new deployments."""
+    """Return transcripts of new users of new deployments."""
     return [_transcript(service, data, x, m, service.deployment(phase, t)) for t in range(sessions)]
 
 
 def _transcript(service: Service, data: Labelled, x: Array, m: int, seed: int) -> tuple[Any, ...]:
-    session = service.open(data, seed, service.user())
-    found = tuple(map(counted, session.transcript([x] * m)))
+    """Return m answers at a point, of probabilities the tenth in which the last of them is.
+
+    What an attacker makes of an answer loses no more than the answer does.
+    """
+    found = service.open(data, seed, service.user()).transcript([x] * m)
     if len(found) < m:
         raise TargetError(
             f"{service.name} refused after {len(found)} answers, where it gave {m} before"
         )
-    return found
-
-
-def counted(answer: Any) -> Any:
-    """Return a label as it is; of probabilities the tenth in which the last of them is, 0 to 9.
-
-    What an attacker makes of an answer loses no more than the answer does.
-    """
-    if isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer):
-        return int(min(9.0, max(0.0, 10 * answer[-1])))
-    return answer
+    return tuple(
+        int(min(9.0, max(0.0, 10 * each[-1]))) if is_vector(each) else each for each in found
+    )
 
 
 def _places(
     one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]
 ) -> tuple[tuple[NDArray[np.int64], ...], list[Any]]:
-    """Transcripts as places of the labels in sorted order."""
+    """Return transcripts as places of the labels in sorted order, and the labels."""
     labels = sorted(
         {answer for transcript in (*one, *other) for answer in transcript},
         key=lambda each: (str(type(each)), each),
     )
-    require(
-        len(labels) <= MOST_LABELS,
-        "SERVICE",
-        f"{len(labels)} different answers",
-        f"labels, {MOST_LABELS} at most",
-    )
+    few = f"labels, {MOST_LABELS} at most"
+    require(len(labels) <= MOST_LABELS, "SERVICE", f"{len(labels)} different answers", few)
     place = {label: k for k, label in enumerate(labels)}
     found = tuple(
         np.array([[place[answer] for answer in transcript] for transcript in side])

@@ -3,7 +3,7 @@
 A correct service answers every query with coins of its own, independent between answers and
 sessions, or says that it does not. `frozen` looks for answers that are drawn once and kept,
 `streams` for coins that come again, `records` for deletion and clipping, `budgets` for the rest.
-Every probability is exact, or a bound, whatever the laws of the service, but that of rounded
+Every probability is exact, or a bound, whatever the laws of the service are, but that of rounded
 queries, which assumes that no model has cells with decimal edges of its own; all tests share the
 error probability in equal parts.
 
@@ -12,16 +12,11 @@ without coins is no defect: it is one draw, and its claim is about that draw. Co
 share look the same where answers never change within a deployment. What could be either is
 remarked, and called neither.
 
-Before all that comes the positive control: a service must change when its data change, or what is
-seen of it says nothing. Without it, and where no coins were seen, nothing is said of them: `blind`
-names what was not looked at. What each part costs at most is told before it starts.
-
-A service that ignores its data, or was wired to other data, has no defect that could be found and
-breaks no claim. So it is asked first whether its answers move at all, on datasets that have next to
-nothing in common: all labels made one and all made another, every label the next one, every record
-mirrored. Deployments are independent, each has a seed of its own; of each the majority of its
-answers at a point is one observation, so that answers within it may depend on each other. Fisher's
-exact test compares them.
+A service that ignores its data has no defect that could be found and breaks no claim. So, as a
+positive control, it is first asked whether its answers move at all between datasets that have next
+to nothing in common. Each deployment has a seed of its own; the majority of its answers at a point
+is one observation, so that answers within it may depend on each other. Without a change, and where
+no coins were seen, nothing is said of them: `blind` names what was not looked at.
 """
 
 from __future__ import annotations
@@ -33,47 +28,43 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.services.budgets import budget_cost, budget_defects, room_of
-from dpassay.attacks.services.frozen import (
-    frozen_cost,
-    frozen_defects,
-    rounded_defects,
-    rounding_cost,
-)
+from dpassay.attacks.services.budgets import BUDGETS, budget_defects, room_of
+from dpassay.attacks.services.frozen import FROZEN, ROUNDING, frozen_defects, rounded_defects
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probing import (
     JITTER,
     MOST_LABELS,
     POINTS,
+    SEARCH,
     Defect,
+    ProbePart,
     Probing,
     fisher,
     halves,
     middle,
-    points_cost,
 )
 from dpassay.attacks.services.records import (
-    clipping_cost,
+    CLIPPING,
+    DELETION,
+    SCORES,
     clipping_defects,
-    deletion_cost,
     left_defects,
     reuse_defects,
-    scores_cost,
     scores_defects,
 )
 from dpassay.attacks.services.streams import (
+    BATCHING,
     CLOCK,
+    FEW_BITS,
+    MOMENTS,
     OPENINGS,
     REPLAY,
-    batch_cost,
+    REPLAYS,
+    USERS,
     batch_defects,
-    clock_cost,
     clock_defects,
-    few_bits_cost,
     few_bits_defects,
-    replay_cost,
     replay_defects,
-    shared_cost,
     shared_defects,
 )
 from dpassay.claims import DP
@@ -87,6 +78,25 @@ CONTROL_STAGES = (24, 96, 384)
 datasets alone."""
 CONTROL_POINTS, MOST_ANSWERS = 2, 16
 """Points that are asked at, and answers of a session at each."""
+COMPARED = 2 * (3 * sum(CONTROL_STAGES[:-1]) + CONTROL_STAGES[-1])
+"""Deployments of the control at most."""
+ALPHA = 1e-6
+"""Error probability of all statistical tests of a probe together."""
+TESTS = 3 * POINTS + 11
+"""Statistical tests of a probe at most: three at each point; whether users share coins, and whether
+an answer is one draw; the clock, roundings, replay, batches, birthdays, two of deletion, and one
+each of probabilities and clipping."""
+NO_COINS = "near every record that was asked all answers were alike"
+PARTS = (
+    ProbePart(
+        "control", "data", 0, 1,
+        lambda room, _: (
+            COMPARED + 3 * len(CONTROL_STAGES), COMPARED * min(room, CONTROL_POINTS * MOST_ANSWERS)
+        ),
+    ),
+    *(BUDGETS, SEARCH, FROZEN, ROUNDING, MOMENTS, REPLAYS, BATCHING, USERS, FEW_BITS),
+    *(DELETION, SCORES, CLIPPING),
+)  # fmt: skip
 
 
 def control(
@@ -103,12 +113,21 @@ def control(
     known = list(_contrasts(data))
     share = alpha / (len(CONTROL_STAGES) * len(known))
     asked, done = list[str](), 0
+
+    def majorities(S: Labelled, phase: str) -> list[Any]:
+        """Return the commonest answer of one new deployment at each point."""
+        session = service.open(S, service.deployment(phase), service.user())
+        answers = session.transcript(x for x in points for _ in range(each))
+        if len(answers) < each * len(points):
+            raise TargetError(f"{service.name} refused after {len(answers)} answers")
+        return [middle(answers[k * each : (k + 1) * each]) for k in range(len(points))]
+
     for stage, deployments in enumerate(CONTROL_STAGES):
         for what, one, other in known[: 1 if stage == len(CONTROL_STAGES) - 1 else None]:
             try:
                 sides = [
                     [
-                        _majorities(service, S, points, each, f"control {what} {stage} {side} {t}")
+                        majorities(S, f"control {what} {stage} {side} {t}")
                         for t in range(deployments)
                     ]
                     for side, S in enumerate((one, other))
@@ -120,13 +139,21 @@ def control(
             asked.append(f"{what}, {deployments} deployments a side")
             done += 1
             progress(f"{service.name}: control", done, 2 * len(known) + 1)
-            if _moved(sides, len(points)) <= share:
+            # the smallest p-value of points and answers, times their number
+            chances = []
+            for k in range(len(points)):
+                counts = map(Counter, halves(*([row[k] for row in side] for side in sides)))
+                mine, theirs = counts
+                for label, _ in (mine + theirs).most_common(MOST_LABELS):
+                    a, b = mine[label], theirs[label]
+                    chances.append(fisher((a, deployments - a), (b, deployments - b)))
+            if min(1.0, min(chances) * len(points) * MOST_LABELS) <= share:
                 return True, asked[-1]
     return False, "; ".join(asked) or "no other data that it takes"
 
 
 def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
-    """Two datasets each that have next to nothing in common."""
+    """Yield two datasets each that have next to nothing in common, and what they are."""
     labels = np.unique(data.y)
     pair = labels[[0, -1]] if labels.size > 1 else np.array([labels[0], labels[0] + 1])
     one, other = (Labelled(data.X, np.full(len(data), label)) for label in pair)
@@ -134,52 +161,8 @@ def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
     if labels.size > 1:
         moved = labels[(np.searchsorted(labels, data.y) + 1) % labels.size]
         yield "each label against the next one", data, Labelled(data.X, moved)
-    yield (
-        "the records against their mirror images",
-        data,
-        Labelled(2 * data.X.mean(axis=0) - data.X, data.y),
-    )
-
-
-def _majorities(
-    service: Service, data: Labelled, points: list[Any], each: int, phase: str
-) -> list[Any]:
-    """The commonest answer of one new deployment at each point; of answers as common the first."""
-    answers = service.open(data, service.deployment(phase), service.user()).transcript(
-        x for x in points for _ in range(each)
-    )
-    if len(answers) < each * len(points):
-        raise TargetError(f"{service.name} refused after {len(answers)} answers")
-    parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
-    return [middle(part) for part in parts]
-
-
-def control_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    openings = 2 * (3 * sum(CONTROL_STAGES[:-1]) + CONTROL_STAGES[-1])
-    return openings + 3 * len(CONTROL_STAGES), openings * min(room, CONTROL_POINTS * MOST_ANSWERS)
-
-
-def _moved(sides: list[list[list[Any]]], points: int) -> float:
-    """Return the smallest two-sided Fisher p-value of points and answers, times their number."""
-    found, n = [], len(sides[0])
-    for k in range(points):
-        one, other = map(
-            Counter, halves(*([majorities[k] for majorities in side] for side in sides))
-        )
-        for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
-            a, b = one[label], other[label]
-            found.append(fisher((a, n - a), (b, n - b)))
-    return min(1.0, min(found) * points * MOST_LABELS)
-
-
-ALPHA = 1e-6
-"""Error probability of all statistical tests of a probe together."""
-TESTS = 3 * POINTS + 11
-"""Statistical tests of a probe at most: three at each point; whether users share coins, and whether
-an answer is one draw; the clock, roundings, replay, batches, birthdays, two of deletion, and one
-each of probabilities and clipping."""
-NO_COINS = "near every record that was asked all answers were alike"
+    mirrored = Labelled(2 * data.X.mean(axis=0) - data.X, data.y)
+    yield "the records against their mirror images", data, mirrored
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,65 +200,14 @@ class Probe:
     @property
     def facts(self) -> dict[str, Any]:
         """JSON values about the probe itself, for the record."""
-        return {
-            "alpha": self.alpha,
-            "room": self.room,
-            "openings": self.openings,
-            "queries": self.queries,
-            "plan": [asdict(each) for each in self.plan],
-        } | {name: list(getattr(self, name)) for name in ("untold", "blind", "remarks")}
+        found = asdict(self)
+        del found["defects"]
+        lists = ("plan", "untold", "blind", "remarks")
+        return found | {name: list(found[name]) for name in lists}
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return JSON values for the record's list `defects`."""
-        return [asdict(each) | {"probability": number(each.probability)} for each in self.defects]
-
-
-Amount = Callable[[int, int], tuple[int, int]]
-"""Openings and queries at most, by the answers of a session and the openings of a birthday test."""
-PARTS: tuple[tuple[str, str, int, int, Amount], ...] = (
-    ("control", "data", 0, 1, lambda room, _: control_cost(room)),
-    ("budgets and refusals", "any", 0, 1, lambda room, _: budget_cost(room)),
-    ("where to ask", "points", 0, 1, lambda room, _: points_cost(room)),
-    ("cached answers, sticky noise", "coins", 13, 2, lambda room, _: frozen_cost(room)),
-    ("rounded queries", "coins", 1, 2, lambda room, _: rounding_cost(room)),
-    ("clock", "coins", 1, 1, lambda room, _: clock_cost(room)),
-    ("reopened sessions", "coins", 1, 2, lambda room, _: replay_cost(room)),
-    ("batches", "coins", 1, 2, lambda room, _: batch_cost(room)),
-    ("seed shared between users", "coins", 1, 1, lambda room, _: shared_cost(room)),
-    ("seeds of few bits", "coins", 1, 1, few_bits_cost),
-    ("deletion", "deletion", 2, 1, lambda room, _: deletion_cost(room)),
-    ("probabilities", "claim", 1, 1, lambda *_: scores_cost()),
-    ("missing clipping", "claim", 1, 1, lambda room, _: clipping_cost(room)),
-)
-"""Parts of a probe: name, what it needs, its tests, the answers of a session it needs, its cost."""
-
-
-def plan_of(
-    service: Service, room: int, alpha: float, *, openings: int = OPENINGS, claimed: bool = False
-) -> tuple[ProbeCost, ...]:
-    """Return what the parts of a probe cost at most, in their order.
-
-    `room` is the number of answers of a session, `alpha` that of all tests together; `openings`
-    are those of each birthday test.
-    """
-    live, coins = service.says("live"), not service.says("one_model")
-    there = {
-        "any": True,
-        "data": not live,
-        "coins": coins,
-        "points": coins or not live,
-        "deletion": service.can("delete") and not live,
-        "claim": claimed and not live,
-    }
-    return tuple(
-        ProbeCost(name, tests * (alpha / TESTS), *cost(room, openings))
-        for name, need, tests, least, cost in PARTS
-        if there[need] and room >= least
-    )
-
-
-def _unannounced(plan: tuple[ProbeCost, ...]) -> None:
-    """Tell nobody."""
+        return [each._asdict() | {"probability": number(each.probability)} for each in self.defects]
 
 
 def probe(
@@ -286,7 +218,7 @@ def probe(
     alpha: float = ALPHA,
     seed: int = 0,
     openings: int = OPENINGS,
-    announce: Callable[[tuple[ProbeCost, ...]], None] = _unannounced,
+    announce: Callable[[tuple[ProbeCost, ...]], None] | None = None,
     progress: Progress = silent,
 ) -> Probe:
     """Look for defects of a service.
@@ -299,10 +231,24 @@ def probe(
     room, declared = room_of(service, data)
     if room == 0:
         raise TargetError(f"{service.name} refuses the first query")
-    plan = plan_of(service, room, alpha, openings=openings, claimed=claim is not None)
-    announce(plan)
+    live, coins = service.says("live"), not service.says("one_model")
+    there = {
+        "any": True,
+        "data": not live,
+        "coins": coins,
+        "points": coins or not live,
+        "deletion": service.can("delete") and not live,
+        "claim": claim is not None and not live,
+    }
+    plan = tuple(
+        ProbeCost(part.name, part.tests * (alpha / TESTS), *part.cost(room, openings))
+        for part in PARTS
+        if there[part.needs] and room >= part.room
+    )
+    if announce is not None:
+        announce(plan)
     service.openings = service.queries = 0
-    live, blind = service.says("live"), list[str]()
+    blind = list[str]()
     probe = Probing(service, data, room, seed, share=alpha / TESTS, claim=claim, openings=openings)
     untold = probe.untold
     found = budget_defects(probe, declared)
@@ -312,15 +258,14 @@ def probe(
     else:
         changed, words = control(service, data, room, alpha=alpha, progress=progress)
         if not changed:
-            untold.insert(
-                0, f"control: no change of the answers was seen when the data changed ({words})"
-            )
+            told = f"no change of the answers was seen when the data changed ({words})"
+            untold.insert(0, f"control: {told}")
             blind.append("control")
     progress(f"{service.name}: probe", 1, 4)
-    if not service.says("one_model") or not live:
+    if there["points"]:
         probe.find_points()
     progress(f"{service.name}: probe", 2, 4)
-    if service.says("one_model"):
+    if not coins:
         untold.append("coins: one released model is declared")
     elif not probe.points:
         # sessions of one moment are alike too if the clock is the seed
@@ -351,7 +296,7 @@ def probe(
 
 
 def _of_coins(probe: Probing) -> list[Defect]:
-    """Whose coins they are: the first reason that explains what comes after it."""
+    """Return whose coins they are: the first reason that explains what comes after it."""
     several, memoised = probe.room >= 2, probe.service.says("memoised")
     found = clock_defects(probe, probe.points[0])
     if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.http_service import HttpFactory
+from dpassay.attacks.services.http_service import WORDS, HttpFactory
 from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service, Session
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, printable
@@ -15,10 +15,8 @@ from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import KeptObject, Server
 from dpassay.trials.wire import Line, Message
 
-WORDS = ("shared_seed", "one_model", "memoised", "live")
 BATCH = 1.0
 """Seconds of a transcript after which what there is of it is handed over."""
-
 Value = bool | int | float | str
 _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
@@ -53,41 +51,35 @@ class _ServiceThere:
         self._service = Service(load_object(address, "SERVICE"), address)
 
     def facts(self) -> dict[str, Any]:
-        """Say what it says of itself, and what it can do."""
-        return {
-            "says": {word: self._service.says(word) for word in WORDS},
-            "can": [name for name in ("restart", "delete") if self._service.can(name)],
-        }
+        says = {word: self._service.says(word) for word in WORDS}
+        return {"says": says, "can": list(filter(self._service.can, ("restart", "delete")))}
 
     def open(self, key: int, data: Labelled, seed: int, user: str) -> KeptObject:
-        """Open a session."""
         session = self._service.open(data, seed, user)
-        return KeptObject(
-            key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))}
-        )
+        facts = {"budget": session.budget, "has": list(filter(session.has, WAYS))}
+        return KeptObject(key, session, facts)
 
     def do(self, name: str, *values: Any) -> None:
         """Restart it, or delete a record."""
         getattr(self._service, name)(*values)
 
     def ask(self, session: Session, way: str, X: Array) -> dict[str, Any]:
-        """See `Session.asked`."""
-        self._service.queries = self._service.repeated = 0
+        service = self._service
+        service.queries = service.repeated = 0
         answers = [
             {"text": printable(each.text), "passing": each.passing}
             if isinstance(each, Refusal)
             else each
             for each in session.asked(way, X, BATCH)
         ]
-        spent = {"queries": self._service.queries, "repeated": self._service.repeated}
-        return {"answers": answers} | spent
+        return {"answers": answers, "queries": service.queries, "repeated": service.repeated}
 
 
 class HostedService(Service):
     """A service of `module:factory`, asked in its process."""
 
     def __init__(self, address: str, limits: Limits, *, seed: int) -> None:
-        super().__init__(self._nothing, address, seed=seed)
+        super().__init__(_ServiceThere, address, seed=seed)
         self.remote = Hosts(address, Server(lambda: _ServiceThere(address)), limits, bare=True)
         try:
             self._facts: _ServiceFacts = self.remote.ask(
@@ -100,11 +92,6 @@ class HostedService(Service):
     def close(self) -> None:
         """End its process."""
         self.remote.close()
-
-    @staticmethod
-    def _nothing(*_: Any) -> Any:
-        """Stand where the factory is."""
-        raise NotImplementedError
 
     def says(self, word: str) -> bool:
         """Return whether it says a word of itself."""
@@ -120,9 +107,8 @@ class HostedService(Service):
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """See `Service.delete`."""
-        self.remote.ask(
-            type(None), f"delete of {self.name}", "do", "delete", data, seed, i, known=(data,)
-        )
+        what = f"delete of {self.name}"
+        self.remote.ask(type(None), what, "do", "delete", data, seed, i, known=(data,))
 
     def open(self, data: Labelled, seed: int, user: str) -> Session:
         """Open a session there."""
@@ -145,11 +131,9 @@ class _HostedSession(Session):
 
     @property
     def budget(self) -> int | None:
-        """Answers that there are by its own word; None where it says nothing."""
         return self._facts.budget
 
     def has(self, name: str) -> bool:
-        """Return whether it can be asked in this way."""
         return name in self._facts.has
 
     def asked(self, way: str, X: Array, seconds: float = BATCH) -> list[Any]:  # noqa: ARG002
@@ -160,7 +144,11 @@ class _HostedSession(Session):
             reply: _Reply = self._remote.ask(_Reply, what, "ask", self._handle, way, rest)
             self._service.queries += reply.queries
             self._service.repeated += reply.repeated
-            found += map(_value, reply.answers)
+            for each in reply.answers:
+                if isinstance(each, dict):
+                    found.append(Refusal(str(each["text"]), bool(each["passing"])))
+                else:
+                    found.append(tuple(each) if isinstance(each, list) else each)
             whole = way in ("ask_many", THREADED)
             numbers = way != THREADED or all(type(each) is int for each in found)
             some = bool(reply.answers) and len(found) <= len(X)
@@ -168,12 +156,6 @@ class _HostedSession(Session):
                 raise TargetError(f"{what}: its process sent no answers to what was asked")
             ended = whole or len(found) == len(X) or isinstance(found[-1], Refusal)
         return found
-
-
-def _value(answer: _Answer) -> Any:
-    if isinstance(answer, dict):
-        return Refusal(str(answer["text"]), bool(answer["passing"]))
-    return tuple(answer) if isinstance(answer, list) else answer
 
 
 def service_of(address: str, *, seed: int, limits: Limits = UNLIMITED) -> Service:

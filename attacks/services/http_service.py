@@ -56,21 +56,18 @@ class HttpFactory:
             require(isinstance(value, bool), f"capabilities: {name}", value, "true or false")
         for word in WORDS:
             setattr(self, word, found.get(word, False))
-        self._can = {name for name in ("probabilities", "batches") if found.get(name) is True}
-        for name in ("restart", "delete"):
-            if found.get(name) is True:
-                setattr(self, name, getattr(self, f"_{name}"))
+        self._can = {name for name in ABILITIES if found.get(name) is True}
+        for name in self._can & {"restart", "delete"}:
+            setattr(self, name, getattr(self, f"_{name}"))
 
     def __call__(self, data: Labelled, seed: int, user: str) -> HttpSession:
         """Open a session."""
         found = self.post("open", {"data": self._data(data), "seed": seed, "user": user})
-        if "session" not in found:
-            raise TargetError("open: the reply has no 'session'")
-        budget = found.get("budget")
+        budget, key = found.get("budget"), _member(found, "session", "open")
         if budget is not None and not is_count(budget, 0):
             said = repr(budget)[:SHOWN]
             raise TargetError(f"open: budget = {said}: must be a whole number >= 0, or null")
-        return HttpSession(self, found["session"], budget, self._can)
+        return HttpSession(self, key, budget, self._can)
 
     def _restart(self, seed: int) -> None:
         self.post("restart", {"seed": seed})
@@ -83,11 +80,7 @@ class HttpFactory:
         return None if live else {"X": data.X.tolist(), "y": data.y.tolist()}
 
     def post(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the reply to a message.
-
-        `Refused` means that the service answers with 403, 429, 502, 503 or 504, `LostMessage` that
-        no reply comes; any other failure is a `TargetError`.
-        """
+        """Return the reply to a message."""
         status, said = self._sent("POST", name, json.dumps(message).encode())
         if status in REFUSALS:
             words = " ".join(said[:300].decode(errors="replace").split())
@@ -97,41 +90,36 @@ class HttpFactory:
     def _sent(self, method: str, name: str, body: bytes = b"") -> tuple[int, bytes]:
         if not hasattr(self._local, "service"):
             self._local.service = ForeignService(self._address, SECONDS, 0, REPLY)
+        service: ForeignService = self._local.service
         try:
-            found: tuple[int, bytes] = self._local.service.request(
-                method, f"{self._base}/{name}", body
-            )
+            return service.request(method, f"{self._base}/{name}", body)
         except Dropped as error:
             raise LostMessage(f"{name}: {error}") from None
         except Broken as error:
             raise TargetError(f"{name}: {error}") from None
-        return found
 
 
 class HttpSession:
     """A session with a service over HTTP."""
 
     def __init__(self, factory: HttpFactory, key: Any, budget: Any, can: set[str]) -> None:
-        self._factory, self._key, self.budget = factory, key, budget
+        def reply(name: str, member: str, values: dict[str, Any]) -> Any:
+            return _member(factory.post(name, {"session": key, **values}), member, name)
+
+        def one(name: str, x: Array) -> Any:
+            return reply(name, "answer", {"x": np.asarray(x).tolist()})
+
+        self.budget = budget
+        self.ask = lambda x: one("ask", x)
         if "probabilities" in can:
-            self.probabilities = lambda x: self._answer("probabilities", x)
+            self.probabilities = lambda x: one("probabilities", x)
         if "batches" in can:
-            self.ask_many = lambda points: _held(
-                factory.post("ask_many", {"session": key, "X": np.asarray(points).tolist()}),
-                "answers",
-                "ask_many",
+            self.ask_many = lambda points: reply(
+                "ask_many", "answers", {"X": np.asarray(points).tolist()}
             )
 
-    def ask(self, x: Array) -> Any:
-        """Return the answer at a point (d,)."""
-        return self._answer("ask", x)
 
-    def _answer(self, name: str, x: Array) -> Any:
-        message = {"session": self._key, "x": np.asarray(x).tolist()}
-        return _held(self._factory.post(name, message), "answer", name)
-
-
-def _held(reply: dict[str, Any], name: str, message: str) -> Any:
+def _member(reply: dict[str, Any], name: str, message: str) -> Any:
     if name not in reply:
         raise TargetError(f"{message}: the reply has no '{name}'")
     return reply[name]

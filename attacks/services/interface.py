@@ -1,6 +1,4 @@
-"""A prediction service in operation, as its users see it.
-
-Sessions that answer one point after another, and refuse.
+"""A prediction service in operation, as its users see it: sessions that answer, and refuse.
 
 A service is a factory: `factory(data, seed, user)` opens a session of a user with the deployment
 that was trained on `data` and draws its coins from `seed`. `session.ask(x)` returns a label, or
@@ -27,7 +25,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from threading import Barrier, Thread
@@ -46,19 +44,16 @@ REFUSES = re.compile(
 )
 """An exception whose name or text says one of these is a refusal."""
 SPENT = re.compile(r"budget|spent|quota|exhaust", re.IGNORECASE)
-LATER = re.compile(
-    r"\b429\b|\b50[234]\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later"
-    r"|busy",
-    re.IGNORECASE,
-)
+SOON = r"rate.?limit|throttl|slow down|try again|retry|later|busy"
+LATER = re.compile(rf"\b429\b|\b50[234]\b|too many requests|{SOON}", re.IGNORECASE)
 """A refusal that says this, and not that something is spent, may end by itself."""
+RATE = re.compile(SOON, re.IGNORECASE)
+"""A refusal that says this is for a moment, even where it did not end while it was waited."""
 PAUSES = (0.01, 0.05, 0.2, 0.5, 1.0)
 """Seconds that are waited before a query is asked again that was refused for a moment."""
 MOST_WAITED = 8
 """Refusals, different in more than numbers, that did not end while they were waited for; after them
 none is waited for."""
-RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", re.IGNORECASE)
-"""A refusal that says this is for a moment, even where it did not end while it was waited."""
 LABELS = (bool, int, float, str)
 WAYS = ("ask", "probabilities", "ask_many")
 """What a session may have; one of them at least."""
@@ -68,11 +63,7 @@ THREADED, THREADS = "in_threads", 8
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A query that was turned down.
-
-    The text is the class and text of the exception, without the user's name, or what was
-    returned instead of a label.
-    """
+    """A query that was turned down."""
 
     text: str
     passing: bool = False  # whether it may be for a moment only
@@ -85,10 +76,7 @@ class Refusal:
 
 
 class Session:
-    """A session behind a guard.
-
-    An answer is a plain value or a tuple of numbers, a refusal an object, all else a `TargetError`.
-    """
+    """A session behind a guard."""
 
     __slots__ = ("_service", "_session", "_user", "_where")
 
@@ -135,20 +123,21 @@ class Session:
             batch = self._service.patiently(lambda: self._call(way, X.copy()))
             some = [] if isinstance(batch, Refusal) else batch
             return [each for each in some if not isinstance(each, Refusal)]
-        once = self._once if way == "ask" else partial(self._call, way)
+        name = way
+        if way == "ask" and not self.has("ask"):
+            name = "probabilities" if self.has("probabilities") else "ask_many"
+
+        def once(x: Array) -> Any:
+            found = self._call(name, x[None] if name == "ask_many" else x)
+            if not isinstance(found, list):
+                return found
+            return found[0] if found else Refusal("returned no answer")
+
         found, until = list[Any](), time.monotonic() + seconds
         for x in X:
             found.append(self._service.patiently(partial(once, x.copy())))
             if isinstance(found[-1], Refusal) or time.monotonic() > until:
                 break
-        return found
-
-    def _once(self, x: Array) -> Any:
-        if self.has("ask") or self.has("probabilities"):
-            return self._call("ask" if self.has("ask") else "probabilities", x)
-        found = self._call("ask_many", x[None])
-        if isinstance(found, list):
-            return found[0] if found else Refusal("returned no answer")
         return found
 
     def _in_threads(self, X: Array) -> list[int]:
@@ -176,37 +165,33 @@ class Session:
         return given
 
     def _call(self, name: str, x: Array) -> Any:
+        """Return what the session answers as values that can be compared, or a refusal."""
         self._service.queries += len(x) if name == "ask_many" else 1
         try:
             answer = getattr(self._session, name)(x)
         except (Exception, SystemExit) as error:
-            refusal = _refusal(error)
+            refusal = _refusal(error, self._user)
             if refusal is not None:
-                return replace(refusal, text=refusal.text.replace(self._user, "USER"))
-            raise TargetError(
-                f"{name} on {self._where} raised {type(error).__name__}", _text(error)
-            ) from error
-        if name == "ask_many" and answer is not None:
-            return self._answers(answer, len(x))
-        return self._value(name, answer)
-
-    def _answers(self, answer: Any, points: int) -> list[Any]:
-        """Return the answers to a batch: as many as it has points at most."""
+                return refusal
+            where = f"{name} on {self._where}"
+            raise TargetError(f"{where} raised {type(error).__name__}", _text(error)) from error
+        if name != "ask_many" or answer is None:
+            return self._value(name, answer)
         several = (
             np.ndim(answer) > 0
             if isinstance(answer, np.ndarray)
             else isinstance(answer, Iterable) and not isinstance(answer, str | bytes | Mapping)
         )
         found = list(answer) if several else []
-        if not several or len(found) > points:
+        if not several or len(found) > len(x):
             got = f"{len(found)} answers" if several else type(answer).__name__
             raise TargetError(
-                f"ask_many on {self._where} returned {got}; expected a list of at most {points}"
+                f"ask_many on {self._where} returned {got}; expected a list of at most {len(x)}"
             )
-        return [self._value("ask_many", each) for each in found]
+        return [self._value(name, each) for each in found]
 
     def _value(self, name: str, answer: Any) -> Any:
-        """An answer as a value that can be compared: vectors become tuples, unrounded."""
+        """Return an answer as a value that can be compared: vectors become tuples, unrounded."""
         if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and answer.size == 1):
             answer = answer.item()
         if isinstance(answer, np.ndarray):
@@ -225,10 +210,7 @@ class Session:
 
 
 class Service:
-    """A factory under its name, which opens sessions of users who have never been there before.
-
-    `factory(data, seed, user)` returns a session. `seed` is the root of the deployments' seeds.
-    """
+    """A factory under its name, which opens sessions of users who have never been there before."""
 
     def __init__(self, factory: Any, name: str, *, seed: int = 0) -> None:
         if not callable(factory):
@@ -239,7 +221,7 @@ class Service:
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
         self.openings = self.queries = 0
-        self.repeated = 0
+        self.repeated = 0  # calls that were made again: the service may have read each of them
         self._lasting: set[str] = set()
 
     @property
@@ -260,8 +242,11 @@ class Service:
     def restart(self, seed: int) -> None:
         """Stop the process of a deployment and start it: what is in memory only is lost."""
         call = self.factory.restart
-        values = (seed,) if _arguments(call) else ()
-        self._done(lambda: call(*values), f"restart of {self.name}")
+        try:
+            takes = len(inspect.signature(call).parameters)
+        except (TypeError, ValueError):
+            takes = 0
+        self._done(partial(call, *[seed][:takes]), f"restart of {self.name}")
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """Delete record i of the deployment on `data` with a seed; it is trained again."""
@@ -285,11 +270,7 @@ class Service:
         return found
 
     def patiently(self, call: Callable[[], Any]) -> Any:
-        """Return the reply to a call, which is made again while it is refused for a moment only.
-
-        `repeated` counts the calls that were made again: the service may have read each of
-        them.
-        """
+        """Return the reply to a call, which is made again while it is refused for a moment only."""
         first = answer = call()
         kind = re.sub(r"\d+", "#", first.text) if isinstance(first, Refusal) else ""
         for pause in PAUSES:
@@ -300,12 +281,12 @@ class Service:
             time.sleep(pause)
             self.repeated += 1
             answer = call()
-        if isinstance(answer, Refusal) and answer.lost is not None:
+        if not (isinstance(answer, Refusal) and (answer.passing or answer.lost)):
+            return answer
+        if answer.lost is not None:
             raise answer.lost
-        if isinstance(answer, Refusal) and answer.passing:
-            self._lasting.add(kind)  # it does not end: further ones are not waited for
-            return first
-        return answer
+        self._lasting.add(kind)  # it does not end: further ones are not waited for
+        return first
 
     def close(self) -> None:
         """End what it has started: nothing."""
@@ -320,10 +301,9 @@ class Service:
 
     def open(self, data: Labelled, seed: int, user: str) -> Session:
         """Open a session; what cannot be asked raises `TargetError`."""
-        where = f"a session of {self.name}"
         self.openings += 1
         session = self._done(lambda: self.factory(data, seed, user), self.name)
-        found = Session(session, user, where, self)
+        found = Session(session, user, f"a session of {self.name}", self)
         if not any(map(found.has, WAYS)):
             raise TargetError(
                 f"{self.name} returned {type(session).__name__}; expected a session with ask(x)"
@@ -331,21 +311,14 @@ class Service:
         return found
 
 
-def _refusal(error: BaseException) -> Refusal | None:
+def _refusal(error: BaseException, user: str = "") -> Refusal | None:
     """Return what an exception says of a refusal; None where it is a failure."""
     said = f"{type(error).__name__}: {_text(error)}"
-    if isinstance(error, LostMessage):
-        return Refusal(said, passing=True, lost=error)
-    passing = bool(LATER.search(said)) and not SPENT.search(said)
-    return Refusal(said, passing) if passing or REFUSES.search(said) else None
-
-
-def _arguments(call: Any) -> int:
-    """Return how many values something takes."""
-    try:
-        return len(inspect.signature(call).parameters)
-    except (TypeError, ValueError):
-        return 0
+    lost = error if isinstance(error, LostMessage) else None
+    passing = lost is not None or (bool(LATER.search(said)) and not SPENT.search(said))
+    if not (passing or REFUSES.search(said)):
+        return None
+    return Refusal(said.replace(user, "USER") if user else said, passing, lost)
 
 
 def _text(error: BaseException) -> str:

@@ -1,17 +1,16 @@
-"""What the parts of a probe share: where a service is asked, what answers are, chances of answers.
+"""What the probes of a service share: where it is asked, and the chances of what it answers.
 
-Chances of coincidences between answers with coins of their own are exact, or upper bounds, given
-what came how often, whatever their law: no law has to be known or estimated.
+The chances of coincidences between answers with coins of their own are exact, or upper bounds,
+given how often each answer came, whatever their law is.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -32,21 +31,34 @@ JITTER, HAIR = 0.1, 1e-6
 """How far points lie from records, and moved points from points, in standard deviations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
+class Defect(NamedTuple):
     """What is wrong with a service."""
 
     name: str
     seen: str  # the evidence
-    probability: float = 0.0  # chance to be seen of a correct service, at most; 0: deterministic
     again: str  # how to see it again
+    probability: float = 0.0  # chance to be seen of a correct service, at most; 0: deterministic
+
+
+class ProbePart(NamedTuple):
+    """A part of a probe, and what it takes at most."""
+
+    name: str
+    needs: str  # what there must be, see `defects.probe`
+    tests: int  # that share the error probability
+    room: int  # answers of a session that it needs
+    # openings and queries, by the answers of a session and the openings of a birthday test
+    cost: Callable[[int, int], tuple[int, int]]
+
+
+SEARCH = ProbePart(
+    "where to ask", "points", 0, 1,
+    lambda room, _: (SCREENED * math.ceil(CANDIDATES / room), SCREENED * CANDIDATES),
+)  # fmt: skip
 
 
 class Probing:
-    """A service that is probed: where it is asked, and what is told besides its defects.
-
-    Points lie a little beside records, so that no law is likely to jump just there.
-    """
+    """A service that is probed: where it is asked, and what is told besides its defects."""
 
     def __init__(
         self,
@@ -72,21 +84,28 @@ class Probing:
 
     def session(self, *key: str | int, data: Labelled | None = None) -> Session:
         """Open a session of a new user with a deployment of its own, by default on the data."""
-        service = self.service
-        return service.open(
-            self.data if data is None else data, service.deployment(*key), service.user()
-        )
+        where = self.data if data is None else data
+        return self.service.open(where, self.service.deployment(*key), self.service.user())
+
+    def answers(self, seed: int, user: str, points: Iterable[Array]) -> tuple[Any, ...]:
+        """Return the transcript of a session that a user opens with a deployment on the data."""
+        return self.service.open(self.data, seed, user).transcript(points)
 
     def beside(self, x: Array, distance: float) -> Array:
         """Return a point near x."""
         found: Array = x + distance * self.spread * self.rng.normal(size=x.size)
         return found
 
+    def distances(self, x: Array) -> Array:
+        """Return the squared distance of every record from a point, in standard deviations."""
+        found: Array = (((self.data.X - x) / self.spread) ** 2).sum(axis=1)
+        return found
+
     def find_points(self) -> None:
         """Find up to four points at which answers differ most.
 
-        Asked a hair beside each, in sessions and deployments apart, each time in another order: the
-        first answers of two sessions may be the same though later ones are not.
+        Each is asked a hair beside itself, in sessions and deployments apart, each time in another
+        order: the first answers of two sessions may be the same though later ones are not.
         """
         rows = self.rng.permutation(len(self.data))[:CANDIDATES]
         candidates = [self.beside(self.data.X[i], JITTER) for i in rows]
@@ -104,35 +123,30 @@ class Probing:
         self.points = [candidates[c] for c in best if rest[c] > 0]
 
 
-def points_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    return SCREENED * math.ceil(CANDIDATES / room), SCREENED * CANDIDATES
-
-
 def shown(x: Array) -> str:
-    """Write a point down, cut where it is long."""
+    """Return a point as text, cut where it is long."""
     values = [f"{value:.6g}" for value in x[:6]]
     return f"({', '.join(values)}{', ...' if x.size > 6 else ''})"
 
 
+def is_vector(answer: Any) -> bool:
+    """Return whether an answer is a tuple of numbers."""
+    return isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer)
+
+
 def middle(answers: tuple[Any, ...]) -> Any:
-    """The commonest answer; of numbers or vectors that are all different, their medians."""
-    if len(set(answers)) == len(answers) > 1 and _real(answers[0]):
+    """Return the commonest answer; of numbers or vectors that are all different their medians."""
+    real = isinstance(answers[0], float) or is_vector(answers[0])
+    if len(set(answers)) == len(answers) > 1 and real:
         return tuple(np.median(np.array(answers, dtype=float).reshape(len(answers), -1), axis=0))
     return Counter(answers).most_common(1)[0][0]
 
 
-def _real(answer: Any) -> bool:
-    """Return whether it is a real number or a vector of such."""
-    return isinstance(answer, float) or (
-        isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer)
-    )
-
-
 def halves(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Real answers by whether each value is above the median of both sides together."""
+    """Return real answers as whether each value is above the median of both sides together."""
     everything = one + other
-    if len(set(everything)) <= MOST_LABELS or not all(map(_real, everything)):
+    real = all(isinstance(each, float) or is_vector(each) for each in everything)
+    if len(set(everything)) <= MOST_LABELS or not real:
         return one, other
     values = np.array([np.ravel(each) for each in everything], dtype=float)
     above = [tuple(row) for row in (values > np.median(values, axis=0)).tolist()]
@@ -156,9 +170,8 @@ def block_probability(blocks: Iterable[Hashable], size: int) -> float:
     """
     counts = Counter(blocks).values()
     log = math.lgamma(sum(counts) + 1) - math.lgamma(size * sum(counts) + 1)
-    return math.exp(
-        min(0.0, log + sum(math.lgamma(size * b + 1) - math.lgamma(b + 1) for b in counts))
-    )
+    parts = (math.lgamma(size * b + 1) - math.lgamma(b + 1) for b in counts)
+    return math.exp(min(0.0, log + sum(parts)))
 
 
 def apart_probability(still: int, moved: int, different: int) -> float:
@@ -175,26 +188,20 @@ def pairing_probability(one: Sequence[Hashable], other: Sequence[Hashable]) -> f
     """Return the chance that as many places of two lists (T,) agree, were one put in random order.
 
     If the values of one list are independent of those of the other, and the places of a list
-    alike, every order of the second is equally likely, whatever both laws: the two laws need
-    not be the same. It is P[as many agreements or more], exactly: with R_k ways to choose k
-    places of both that hold equal values, the k-th factorial moment of the agreements is k! R_k
-    / (T (T-1) ... (T-k+1)).
+    alike, every order of the second is equally likely, whatever the two laws are. The result is
+    P[as many agreements or more], exactly: with R_k ways to choose k places of both that hold
+    equal values, the k-th factorial moment of the agreements is k! R_k / (T (T-1) ... (T-k+1)).
     """
     size = len(one)
     seen = sum(a == b for a, b in zip(one, other, strict=True))
     if seen == 0:
         return 1.0
-    ways, mine, theirs = [1], Counter(one), Counter(other)
+    ways, mine, theirs = np.array([1], dtype=object), Counter(one), Counter(other)
     for value in mine.keys() & theirs.keys():
         p, q = mine[value], theirs[value]
-        factor = [
-            math.comb(p, j) * math.comb(q, j) * math.factorial(j) for j in range(min(p, q) + 1)
-        ]
-        product = [0] * (len(ways) + len(factor) - 1)
-        for i, a in enumerate(ways):
-            for j, b in enumerate(factor):
-                product[i + j] += a * b
-        ways = product
+        chosen = range(min(p, q) + 1)
+        factor = [math.comb(p, j) * math.comb(q, j) * math.factorial(j) for j in chosen]
+        ways = np.convolve(ways, np.array(factor, dtype=object))
     left = [way * math.factorial(size - k) for k, way in enumerate(ways)]  # orders with k chosen
     total = sum(
         (-1) ** (k - m) * math.comb(k, m) * left[k]
@@ -219,26 +226,18 @@ def repeat_probability(transcripts: Sequence[tuple[Hashable, ...]]) -> tuple[int
     for transcript in transcripts:
         counts = Counter(transcript)
         kind = frozenset(counts.items())
-        orders = math.factorial(len(transcript))
-        for number in counts.values():
-            orders //= math.factorial(number)
-        chances.append(min(1.0, earlier[kind] / orders))
+        same = math.prod(map(math.factorial, counts.values()))
+        chances.append(min(1.0, earlier[kind] / (math.factorial(len(transcript)) // same)))
         repeats += transcript in seen
         earlier[kind] += 1
         seen.add(transcript)
-    return repeats, _tail(chances, repeats)
-
-
-def _tail(chances: Sequence[float], least: int) -> float:
-    """P[at least so many of independent events]; the law is kept below `least`, the rest added."""
-    if least == 0:
-        return 1.0
-    law, above = np.zeros(least), 0.0
+    if repeats == 0:
+        return 0, 1.0
+    # the law of the sum is kept below the repeats, and what lies from there on is added up
+    law, above = np.zeros(repeats), 0.0
     law[0] = 1.0
-    for chance in chances:
-        if chance == 0:
-            continue
+    for chance in filter(None, chances):
         above += float(law[-1]) * chance
         law[1:] = law[1:] * (1 - chance) + law[:-1] * chance
         law[0] *= 1 - chance
-    return min(1.0, above)
+    return repeats, min(1.0, above)

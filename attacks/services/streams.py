@@ -20,17 +20,18 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.interface import Refusal, Session
+from dpassay.attacks.services.interface import Refusal
 from dpassay.attacks.services.probing import (
     HAIR,
     POINTS,
     Defect,
+    ProbePart,
     Probing,
     block_probability,
     halves,
@@ -60,6 +61,10 @@ LONGEST = 64
 SOUGHT = 16
 """Bits of a seed that should be seen. Where streams are so short that they come again by themselves
 it may not be, and what would be is told."""
+FEW_SEEDS = 6
+"""Bits up to which users with one stream are called a part of the users."""
+BATCHES, SIZE = 96, 2
+"""Sessions that ask for batches, and points of a batch."""
 ONE_ANSWER = (
     "two users of a deployment always got the same answer: a model that is trained with noise "
     "from the seed does that, and so do coins that users share; a session gives too few answers "
@@ -71,63 +76,68 @@ SHARED = "seed shared between users"
 PART = "seed shared between part of the users"
 TOGETHER = "seed shared between deployments"
 FEW = "seeds of few bits"
-FEW_SEEDS = 6
-"""Bits up to which users with one stream are called a part of the users."""
-
-
-def clock_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    ticks = TICKS * AT_ONCE
-    return AT_ONCE + ticks, AT_ONCE * min(room, LONGEST) + ticks * max(1, min(room, AT_A_TICK))
-
-
-def replay_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    return (2 * RETURNS, 2 * RETURNS * min(room // 2, 16)) if room >= 2 else (0, 0)
-
-
-def shared_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    length, pairs = _shared_size(room)
-    return 2 * pairs + 1, (2 * pairs + 1) * length
-
-
-def few_bits_cost(room: int, openings: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    measured = MEASURED * POINTS
-    return 2 * openings + measured, (2 * openings + measured) * min(room, LONGEST)
-
-
-def _shared_size(room: int) -> tuple[int, int]:
-    length = min(room, 16)
-    return length, ANSWERS // (2 if length < 4 else 3)
-
-
-def _varied(streams: Iterable[Sequence[Any]]) -> bool:
-    """Return whether any of the streams changes."""
-    return any(len(set(stream)) > 1 for stream in streams)
+REUSED = "noise reused within a batch"
+CANCELS = "noise cancels within a batch"
+REPLAYED = "batches replay the same coins"
+WORDS = {
+    REPLAYED: "sessions got two batches that were alike, answer for answer: each batch begins with "
+    "the same coins",
+    REUSED: "batches had both answers on one side of what is usual: answers of a batch share "
+    "coins, and their differences have none",
+    CANCELS: "batches had their answers on opposite sides of what is usual: the noise of a batch "
+    "sums to nothing, and so the sum of its answers has none",
+}
+MOMENTS = ProbePart(
+    "clock", "coins", 1, 1,
+    lambda room, _: (
+        AT_ONCE * (1 + TICKS),
+        AT_ONCE * min(room, LONGEST) + TICKS * AT_ONCE * max(1, min(room, AT_A_TICK)),
+    ),
+)  # fmt: skip
+REPLAYS = ProbePart(
+    "reopened sessions", "coins", 1, 2,
+    lambda room, _: (2 * RETURNS, 2 * RETURNS * min(room // 2, 16)),
+)  # fmt: skip
+BATCHING = ProbePart(
+    "batches", "coins", 1, 2,
+    lambda room, _: (BATCHES, BATCHES * 2 * SIZE) if room >= 2 * SIZE else (0, 0),
+)  # fmt: skip
+USERS = ProbePart(
+    "seed shared between users", "coins", 1, 1,
+    lambda room, _: (2 * _pairs(room) + 1, (2 * _pairs(room) + 1) * min(room, 16)),
+)  # fmt: skip
+FEW_BITS = ProbePart(
+    "seeds of few bits", "coins", 1, 1,
+    lambda room, openings: (
+        2 * openings + MEASURED * POINTS,
+        (2 * openings + MEASURED * POINTS) * min(room, LONGEST),
+    ),
+)  # fmt: skip
 
 
 def clock_defects(probe: Probing, x: Array) -> list[Defect]:
-    """Coins that are those of the moment: sessions of different users and deployments agree.
+    """Return coins that are those of the moment: sessions of all users and deployments agree.
 
     All are opened first, and asked in turns, so that a tick of the clock has many of them. Streams
     that come again when the clock has moved on are not the clock's. Where the clock is read for
     each answer, all answers of a tick are alike, and some tick has another one.
     """
-    length = min(probe.room, LONGEST)
-    service, ids = probe.service, range(AT_ONCE)
-    whose = [(service.deployment("clock", t), service.user()) for t in ids]
+    length, service = min(probe.room, LONGEST), probe.service
+    whose = [(service.deployment("clock", t), service.user()) for t in range(AT_ONCE)]
     sessions = [service.open(probe.data, seed, user) for seed, user in whose]
-    streams = _in_turns(sessions, x, length)
+    asked: list[list[Any]] = [[] for _ in sessions]
+    for turn in range(length):
+        for session, answers in zip(sessions, asked, strict=True):
+            if len(answers) == turn and not isinstance(answer := session.ask(x), Refusal):
+                answers.append(answer)
+    streams = list(map(tuple, asked))
     repeats, chance = repeat_probability(streams)
-    if not _varied(streams) or chance > probe.share / 2:
+    if all(len(set(stream)) <= 1 for stream in streams) or chance > probe.share / 2:
         # two streams where the clock ticked while they were asked
         return _ticks(probe, x) if len(set(streams)) <= 2 else []
     time.sleep(TICK)
     for t in range(4):
-        later = probe.session("clock", "later", t)
-        if later.transcript([x] * length) in streams:
+        if probe.session("clock", "later", t).transcript([x] * length) in streams:
             return []
     seen = (
         f"of {AT_ONCE} sessions of different users and deployments that were opened at one moment, "
@@ -135,21 +145,11 @@ def clock_defects(probe: Probing, x: Array) -> list[Defect]:
         f"{TICK:g} s later"
     )
     again = f"open {AT_ONCE} sessions of different users and seeds at once, and ask at {shown(x)}"
-    return [Defect(name=CLOCK, seen=seen, probability=chance, again=again)]
-
-
-def _in_turns(sessions: Sequence[Session], x: Array, length: int) -> list[tuple[Any, ...]]:
-    """Ask all sessions once, then once more; the answers of each until it is refused."""
-    found: list[list[Any]] = [[] for _ in sessions]
-    for turn in range(length):
-        for session, answers in zip(sessions, found, strict=True):
-            if len(answers) == turn and not isinstance(answer := session.ask(x), Refusal):
-                answers.append(answer)
-    return list(map(tuple, found))
+    return [Defect(CLOCK, seen, again, chance)]
 
 
 def _ticks(probe: Probing, x: Array) -> list[Defect]:
-    """Answers that are alike at every moment, of all deployments, and are not at all moments."""
+    """Return answers that are alike at every moment, of all deployments, but not at all moments."""
     asked = [x, *probe.data.X[: min(probe.room, AT_A_TICK) - 1]]
     moments = list[tuple[Any, ...]]()
     for tick in range(TICKS):
@@ -157,8 +157,8 @@ def _ticks(probe: Probing, x: Array) -> list[Defect]:
         if len(answers) > 1:
             continue  # the clock moved on while they were asked, or they differ
         moments += answers
-        chance = block_probability(moments, AT_ONCE)
-        if 2**TICKS * chance <= probe.share / 2:  # whichever moments were left out
+        chance = 2**TICKS * block_probability(moments, AT_ONCE)  # whichever moments were left out
+        if chance <= probe.share / 2:
             break
         time.sleep(TICK / 2)
     else:
@@ -168,25 +168,20 @@ def _ticks(probe: Probing, x: Array) -> list[Defect]:
         " all moments the same ones: every answer is drawn by the clock"
     )
     again = f"open {AT_ONCE} sessions of different seeds, ask at {shown(x)}, and again a second on"
-    return [Defect(name=CLOCK, seen=seen, probability=2**TICKS * chance, again=again)]
+    return [Defect(CLOCK, seen, again, chance)]
 
 
 def replay_defects(probe: Probing) -> list[Defect]:
-    """Find coins that begin anew whenever the same user opens a session, in one deployment.
-
-    What was trained is then the same for all of them.
-    """
+    """Return coins that begin anew whenever the same user opens a session, in one deployment."""
     x, length = probe.points[0], min(probe.room // 2, 16)
-    seed = probe.service.deployment("replay")
-    first: list[tuple[Any, ...]] = []
-    second: list[tuple[Any, ...]] = []
-    user = ""
+    seed, user = probe.service.deployment("replay"), ""
+    first, second = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
     for _ in range(RETURNS):
         user = probe.service.user()
         for found in (first, second):
-            found.append(probe.service.open(probe.data, seed, user).transcript([x] * length))
+            found.append(probe.answers(seed, user, [x] * length))
     chance = pairing_probability(first, second)
-    if chance > probe.share or (length > 1 and not _varied(first)):
+    if chance > probe.share or (length > 1 and all(len(set(each)) <= 1 for each in first)):
         return []
     if any(len(stream) < length for stream in (*first, *second)):
         return []  # users of a deployment have one budget together, and equal refusals are no coins
@@ -197,37 +192,35 @@ def replay_defects(probe: Probing) -> list[Defect]:
         "sees the same coins"
     )
     again = f"open a session of '{user}' with seed {seed} twice, and ask both at {shown(x)}"
-    return [Defect(name=REPLAY, seen=seen, probability=chance, again=again)]
+    return [Defect(REPLAY, seen, again, chance)]
+
+
+def _pairs(room: int) -> int:
+    """Return how many deployments are asked whether two users have the same coins."""
+    return ANSWERS // (2 if room < 4 else 3)
 
 
 def shared_defects(probe: Probing) -> list[Defect]:
-    """Coins that do not depend on the user.
-
-    Where answers do not change within a session, they may be those of training.
-    """
-    points = probe.points
-    length, pairs = _shared_size(probe.room)
-    asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
+    """Return coins that do not depend on the user."""
+    points, service = probe.points, probe.service
+    length, pairs = min(probe.room, 16), _pairs(probe.room)
+    step = len(points) if length >= 16 else 1
+    asked = [points[i % step] for i in range(length)]
     blocks, inside, last = [], 1.0, ("", "", 0)
     for t in range(pairs):
-        last = probe.service.user(), probe.service.user(), probe.service.deployment("shared", t)
-        first, second = (
-            probe.service.open(probe.data, last[2], user).transcript(asked) for user in last[:2]
-        )
+        last = service.user(), service.user(), service.deployment("shared", t)
+        first, second = (probe.answers(last[2], user, asked) for user in last[:2])
         if first != second:
             return []
         blocks.append(first)
-        step = len(points) if length >= 16 else 1
-        inside *= math.prod(
-            block_probability(first[k::step], 2) for k in range(min(step, len(first)))
-        )
+        columns = (first[k::step] for k in range(min(step, len(first))))
+        inside *= math.prod(block_probability(column, 2) for column in columns)
     if inside > probe.share:
         if block_probability(blocks, 2) <= probe.share:
             probe.remarks.append(ONE_ANSWER)
         return []
     time.sleep(TICK)
-    later = probe.service.open(probe.data, last[2], probe.service.user()).transcript(asked)
-    by_clock = later != blocks[-1]
+    by_clock = probe.answers(last[2], service.user(), asked) != blocks[-1]
     seen = (
         f"in {pairs} deployments two users got the same {length} answers, answer for answer, "
         + (f"and not {TICK:g} s later: the coins are those of deployment and moment" if by_clock
@@ -238,20 +231,26 @@ def shared_defects(probe: Probing) -> list[Defect]:
         f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at "
         f"{shown(points[0])} and so on"
     )
-    name = CLOCK if by_clock else SHARED
-    return [Defect(name=name, seen=seen, probability=inside, again=again)]
+    return [Defect(CLOCK if by_clock else SHARED, seen, again, inside)]
 
 
 def few_bits_defects(probe: Probing) -> list[Defect]:
-    """Find streams that come again among many: of users of one deployment, then of deployments.
+    """Return streams that come again among many: of users of one deployment, then of deployments.
 
     Each half has alpha / 2, spent in equal parts on the stages.
     """
-    service, points, openings = probe.service, probe.points, probe.openings
-    told = [_told(probe, x) for x in points]
-    bits, x = max(told), points[int(np.argmax(told))]
+    service, openings = probe.service, probe.openings
+    # the bits by which an answer tells streams apart, by equal answers; the best point is asked
+    told, seed = [], service.deployment("birthday")
+    for point in probe.points:
+        counts = Counter[Any]()
+        for _ in range(MEASURED):
+            asked = [point] * min(probe.room, LONGEST)
+            counts.update(probe.answers(seed, service.user(), asked))
+        told.append(max(0.1, _bits(counts)))
+    bits, x = max(told), probe.points[int(np.argmax(told))]
     length = min(probe.room, LONGEST, math.ceil(BITS / bits))
-    seed, user = service.deployment("birthday"), service.user()
+    user = service.user()
     ways: list[tuple[str, Callable[[int], tuple[int, str]]]] = [
         ("users of a deployment", lambda _: (seed, service.user())),
         ("deployments", lambda t: (service.deployment("birthday", t), user)),
@@ -278,13 +277,10 @@ def _birthday(
     stages = [stage for stage in STAGES if stage < probe.openings] + [probe.openings]
     for stage in stages:
         while len(streams) < stage:
-            seed, user = whose(len(streams))
-            session = probe.service.open(probe.data, seed, user)
-            streams.append(
-                tuple(session.ask_many(np.tile(x, (length, 1))))
-                if session.has("ask_many")
-                else session.transcript([x] * length)
-            )
+            session = probe.service.open(probe.data, *whose(len(streams)))
+            several = session.has("ask_many")
+            asked = session.ask_many(np.tile(x, (length, 1))) if several else None
+            streams.append(tuple(session.transcript([x] * length) if asked is None else asked))
             if len(streams[-1]) < length:
                 probe.untold.append(
                     f"seeds of few bits: {who} were refused after {len(streams) - 1} sessions"
@@ -308,44 +304,14 @@ def _birthday(
         f"for answer, {told}"
     )
     again = f"open sessions of {len(streams)} {who}, and ask {length} times at {shown(x)}"
-    return [Defect(name=name, seen=seen, probability=chance, again=again)]
-
-
-def _told(probe: Probing, x: Array) -> float:
-    """Estimate the bits by which an answer tells streams apart, at least 0.1, by equal answers."""
-    seed, counts = probe.service.deployment("birthday"), Counter[Any]()
-    for _ in range(MEASURED):
-        session = probe.service.open(probe.data, seed, probe.service.user())
-        counts.update(session.transcript([x] * min(probe.room, LONGEST)))
-    return max(0.1, _bits(counts))
+    return [Defect(name, seen, again, chance)]
 
 
 def _bits(counts: Counter[Any]) -> float:
-    """Bits of what came so often: an estimate, by the pairs of equal ones."""
+    """Return an estimate of the bits of what came so often, by the pairs of equal ones."""
     number = sum(counts.values())
     pairs = sum(count * (count - 1) for count in counts.values()) / 2
     return math.log2(max(1.0, number * (number - 1) / 2 / max(pairs, 0.5)))
-
-
-BATCHES = 96
-SIZE = 2
-"""Points of a batch."""
-REUSED = "noise reused within a batch"
-CANCELS = "noise cancels within a batch"
-REPLAYED = "batches replay the same coins"
-WORDS = {
-    REPLAYED: "sessions got two batches that were alike, answer for answer: each batch begins with "
-    "the same coins",
-    REUSED: "batches had both answers on one side of what is usual: answers of a batch share "
-    "coins, and their differences have none",
-    CANCELS: "batches had their answers on opposite sides of what is usual: the noise of a batch "
-    "sums to nothing, and so the sum of its answers has none",
-}
-
-
-def batch_cost(room: int) -> tuple[int, int]:
-    """Return how many openings and queries it takes at most."""
-    return (BATCHES, BATCHES * 2 * SIZE) if room >= 2 * SIZE else (0, 0)
 
 
 def batch_defects(probe: Probing) -> list[Defect]:
@@ -372,28 +338,23 @@ def batch_defects(probe: Probing) -> list[Defect]:
         f"open {BATCHES} sessions of different users with seed {seed}, and ask each for two "
         f"batches of {shown(x)} and a point a hair beside it"
     )
-    one, other = (_sides([row[k] for row in rows]) for k in range(SIZE))
-    opposite = [not side for side in other]
+
+    def sides(column: list[Any]) -> list[bool]:
+        """Return whether each answer is above the column's median, or the first of its labels."""
+        values = [each[-1] if isinstance(each, tuple) else each for each in column]
+        sided, _ = halves(values, values)
+        top = max(sided, key=str)
+        return [each == top for each in sided]
+
+    one, other = (sides([row[k] for row in rows]) for k in range(SIZE))
     tests = (
         (REPLAYED, [row[:SIZE] for row in rows], [row[SIZE:] for row in rows]),
         (REUSED, one, other),
-        (CANCELS, one, opposite),
+        (CANCELS, one, [not side for side in other]),
     )
     for name, first, second in tests:
         chance = pairing_probability(first, second)
         if chance <= probe.share / len(tests):
             equal = sum(a == b for a, b in zip(first, second, strict=True))
-            seen = f"{equal} of {BATCHES} {WORDS[name]}"
-            return [Defect(name=name, seen=seen, probability=chance, again=again)]
+            return [Defect(name, f"{equal} of {BATCHES} {WORDS[name]}", again, chance)]
     return []
-
-
-def _sides(column: list[Any]) -> list[bool]:
-    """Say of each answer whether it is above the median; of labels, whether it is the first one.
-
-    Of vectors the last number counts. It depends on the column alone, whatever its order.
-    """
-    values = [each[-1] if isinstance(each, tuple) else each for each in column]
-    sided, _ = halves(values, values)
-    top = max(sided, key=str)
-    return [each == top for each in sided]

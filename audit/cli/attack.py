@@ -48,7 +48,6 @@ from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
-from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.repeated.run import (
     attack_repeatedly,
     can_be_repeated,

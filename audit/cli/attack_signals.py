@@ -13,8 +13,8 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from dpassay.attacks.given.estimates import estimate, record_of
-from dpassay.attacks.given.signals import given_of, read_signals
+from dpassay.attacks.user_models.estimates import estimate, record_of
+from dpassay.attacks.user_models.signals import given_of, read_signals
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
 from dpassay.cli.shared import command_of, deliver_attacks

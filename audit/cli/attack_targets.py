@@ -19,7 +19,7 @@ from dpassay.attacks.experiment.mechanisms import LEARNER, PRIVACY, PROTECTED, a
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Protected
-from dpassay.attacks.given.own import estimator, estimator_named, mechanism, regressor_of
+from dpassay.attacks.user_models.subjects import estimator, estimator_named, mechanism, regressor_of
 from dpassay.claims import DP
 from dpassay.cli.mechanisms import (
     WantedMechanisms,

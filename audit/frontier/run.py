@@ -16,8 +16,8 @@ from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.given.own import mechanism
 from dpassay.attacks.scores import ATTACKS
+from dpassay.attacks.user_models.subjects import mechanism
 from dpassay.data import Labelled, Table, points
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.run import assay

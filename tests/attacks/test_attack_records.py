@@ -22,15 +22,7 @@ from dpassay.record.attack_record import attack_schema
 from dpassay.record.schemas import fault
 
 SMALL = [
-    "attack",
-    "-q",
-    "--records",
-    "60",
-    "--references",
-    "6",
-    "--models",
-    "4",
-    "--attacks",
+    *("attack", "-q", "--records", "60", "--references", "6", "--models", "4", "--attacks"),
     "lira,loss-threshold,gap",
 ]
 FAILING = """
@@ -118,14 +110,8 @@ def test_a_mechanism_that_fails_has_its_error_told(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     words = (
-        "failing_one:Failing",
-        "soft-majority",
-        "--against",
-        "mechanism",
-        "--epsilon",
-        "1",
-        "--budgets",
-        "1",
+        *("failing_one:Failing", "soft-majority", "--against", "mechanism", "--epsilon", "1"),
+        *("--budgets", "1"),
     )
     code, record = attack(*words, folder=tmp_path / "out")
     assert code == 3

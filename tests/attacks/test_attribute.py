@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, columns_of, lay, twins
-from dpassay.attacks.experiment.subjects import AskedPoints, Learner, ModelView, asked
+from dpassay.attacks.experiment.subjects import AskedPoints, Learner, ModelView, Subject, asked
 from dpassay.attacks.scores import ATTACKS, Attack, lira
 from dpassay.cli.main import main
 from dpassay.data import Labelled, Table, load
@@ -136,15 +136,8 @@ def test_an_attribute_on_the_command_line(people: Path, capsys: pytest.CaptureFi
     assert (
         main(
             [
-                *words,
-                "--references",
-                "4",
-                "--models",
-                "4",
-                "--attacks",
-                "loss-threshold",
-                "--copies",
-                "0",
+                *(*words, "--references", "4", "--models", "4", "--attacks", "loss-threshold"),
+                *("--copies", "0"),
             ]
         )
         == 0
@@ -161,7 +154,7 @@ def test_tables_without_names_of_columns_have_a_label() -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Flipped:
+class Flipped(Subject):
     """Randomised response.
 
     The label that a record of the training set has at the point, flipped with chance
@@ -181,9 +174,6 @@ class Flipped:
     @property
     def code(self) -> list[str]:
         return []
-
-    def without_copies(self) -> Flipped:
-        return self
 
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> np.ndarray:
         known = dict(zip(map(bytes, data.X), data.y.tolist(), strict=True))

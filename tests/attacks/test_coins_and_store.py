@@ -36,7 +36,8 @@ def test_one_coin_replaces_one_record_that_keeps_its_place() -> None:
     for pair in range(20):
         turned = coins.heads.copy()
         turned[0, pair] = ~turned[0, pair]
-        one, other = coins.dataset(records, 0), Coins(heads=turned).dataset(records, 0)
+        rows = (each.rows(0) for each in (coins, Coins(heads=turned)))
+        one, other = map(records.take, rows)
         differs = (one.X != other.X).any(axis=1)
         assert np.flatnonzero(differs).tolist() == [pair]
 

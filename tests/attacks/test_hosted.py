@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import AskedPoints, Learner
-from dpassay.attacks.given.own import Answering, Estimator
-from dpassay.attacks.given.predictions import PredictionTask
 from dpassay.attacks.services.hosted import service_of
 from dpassay.attacks.services.interface import Refusal, Service
+from dpassay.attacks.user_models.predictions import PredictionTask
+from dpassay.attacks.user_models.subjects import Answering, Estimator
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
@@ -55,7 +55,7 @@ def test_a_subject_shows_the_same(subject: Any) -> None:
                 seen = other.see(DATA, POINTS, seed())
                 assert seen.tolist() == here.see(DATA, POINTS, seed()).tolist()
         assert there.code == subject.code
-        assert there.numeric == getattr(subject, "numeric", False)
+        assert there.numeric == subject.numeric
     finally:
         close_hosts(target)
 

@@ -28,24 +28,15 @@ from tests.attacks.twins import twin_optimal as twin
 
 TWO = (
     [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]],
-    [
-        [Fraction(1, 3), Fraction(2, 3)],
-        [Fraction(1, 8), Fraction(7, 8)],
-    ],
+    [[Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 8), Fraction(7, 8)]],
 )
 ONE_SIDED = (
     [[Fraction(1, 20), Fraction(19, 20)], [Fraction(19, 20), Fraction(1, 20)]],
-    [
-        [Fraction(1, 2), Fraction(1, 2)],
-        [Fraction(1, 2), Fraction(1, 2)],
-    ],
+    [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2), Fraction(1, 2)]],
 )
 RARE = (
     [[Fraction(1, 10), Fraction(9, 10)], [Fraction(6, 10), Fraction(4, 10)]],
-    [
-        [Fraction(1, 100), Fraction(99, 100)],
-        [Fraction(4, 10), Fraction(6, 10)],
-    ],
+    [[Fraction(1, 100), Fraction(99, 100)], [Fraction(4, 10), Fraction(6, 10)]],
 )
 THREE = (
     [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]],

@@ -30,7 +30,7 @@ from dpassay import (
     attack_model,
     zCDP,
 )
-from dpassay.attacks.given.own import implied
+from dpassay.attacks.user_models.subjects import implied
 from dpassay.cli.main import main
 from dpassay.data import load
 from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian

@@ -50,10 +50,7 @@ def laid(**options: object) -> ExperimentData:
 
 def attacked(floor: ExperimentData) -> Attacked:
     (found,) = experiment(
-        [Target(name="tree", subject=TREE)],
-        floor,
-        {"lira": lira},
-        Design(references=16, targets=8),
+        [Target(name="tree", subject=TREE)], floor, {"lira": lira}, Design(references=16, targets=8)
     )
     return found
 
@@ -254,31 +251,12 @@ def test_claims_of_a_private_mechanism_stay_unbroken(
     adversary: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sizes = [
-        "--records",
-        "60",
-        "--references",
-        "8",
-        "--models",
-        "60",
-        "--budgets",
-        "1",
-        "--copies",
-        "0",
-        "--seed",
-        "0",
+        *("--records", "60", "--references", "8", "--models", "60", "--budgets", "1", "--copies"),
+        *("0", "--seed", "0"),
     ]
     words = [
-        "attack",
-        "soft-majority",
-        "--against",
-        "mechanism",
-        "--epsilon",
-        "1",
-        "--adversary",
-        adversary,
-        *sizes,
-        "-q",
-        "--json",
+        *("attack", "soft-majority", "--against", "mechanism", "--epsilon", "1", "--adversary"),
+        *(adversary, *sizes, "-q", "--json"),
     ]
     words += ["--poison", "5", "--poisoned", "6"] if adversary.startswith("pois") else []
     assert main([*words, "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
@@ -317,18 +295,8 @@ def test_wrong_options_are_named(
 
 def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
     words = [
-        "attack",
-        "--against",
-        "base",
-        "--records",
-        "60",
-        "--references",
-        "6",
-        "--models",
-        "4",
-        "--attacks",
-        "lira",
-        "-q",
+        *("attack", "--against", "base", "--records", "60", "--references", "6", "--models", "4"),
+        *("--attacks", "lira", "-q"),
     ]
     words += [
         "--copies",

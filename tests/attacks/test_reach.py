@@ -35,17 +35,8 @@ from dpassay.stats.lower_bounds import choose, lower_bound
 from dpassay.stats.scales import Ratio
 
 SMALL = [
-    "--against",
-    "mechanism",
-    "--records",
-    "200",
-    "--references",
-    "16",
-    "--copies",
-    "0",
-    "--transcripts",
-    "0",
-    "-q",
+    *("--against", "mechanism", "--records", "200", "--references", "16", "--copies", "0"),
+    *("--transcripts", "0", "-q"),
 ]
 
 
@@ -164,15 +155,8 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
     The default takes enough, and fresh answers.
     """
     words = [
-        "attack",
-        f"{__name__}:Nearest",
-        "--epsilon",
-        "1",
-        "--attacks",
-        "gap",
-        "--budgets",
-        "1",
-        *SMALL,
+        *("attack", f"{__name__}:Nearest", "--epsilon", "1", "--attacks", "gap", "--budgets"),
+        *("1", *SMALL),
     ]
     assert main([*words, "--out", str(tmp_path)]) == Exit.REFUTED
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
@@ -195,15 +179,8 @@ def test_few_targets_could_not_have_seen_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [
-        "attack",
-        f"{__name__}:Nearest",
-        "--epsilon",
-        "1",
-        "--budgets",
-        "1",
-        *SMALL,
-        "--models",
-        "10",
+        *("attack", f"{__name__}:Nearest", "--epsilon", "1", "--budgets", "1", *SMALL),
+        *("--models", "10"),
     ]
     assert main([*words, "--out", str(tmp_path)]) == Exit.INCONCLUSIVE
     told = capsys.readouterr().out

@@ -30,14 +30,7 @@ from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.record.attack_record import (
-    BROKEN,
-    HELD,
-    UNSEEN,
-    attack_schema,
-    broken,
-    told_of_claims,
-)
+from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, attack_schema, broken, told_of_claims
 from dpassay.record.kinds import ATTACKS as ATTACK_RECORDS
 from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit

@@ -12,8 +12,8 @@ import pytest
 import scipy.stats
 
 from dpassay.attacks.experiment.metrics import auc, delong
-from dpassay.attacks.given.estimates import estimate, shift_of
-from dpassay.attacks.given.signals import KINDS, Signals, given_of, observed
+from dpassay.attacks.user_models.estimates import estimate, shift_of
+from dpassay.attacks.user_models.signals import KINDS, Signals, given_of, observed
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import attack_schema

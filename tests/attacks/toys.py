@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.models import ExperimentData, build_data
-from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, asked
+from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Subject, asked
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 
@@ -16,7 +16,7 @@ E = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toy:
+class Toy(Subject):
     """Answers 1 for a member and 0 for the others where it tells at all; else fair coins.
 
     All its answers tell together.
@@ -37,9 +37,6 @@ class Toy:
     @property
     def code(self) -> list[str]:
         return []
-
-    def without_copies(self) -> Toy:
-        return self
 
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         inside = np.isin(points.X[:, 0], data.X[:, 0])

@@ -15,7 +15,7 @@ import pytest
 
 from dpassay.attacks.experiment.vulnerability import COLUMNS as OF_RECORDS
 from dpassay.attacks.experiment.vulnerability import read_records
-from dpassay.attacks.given.signals import read_signals
+from dpassay.attacks.user_models.signals import read_signals
 from dpassay.errors import InvalidInput
 from dpassay.record.cells import COLUMNS, read_cells
 from tests.fuzz.mutations import mangled

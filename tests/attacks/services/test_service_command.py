@@ -283,11 +283,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ([f"{MODULE}:np"], 2, "must be a callable"),
         ([f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
         ([f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
-        (
-            [f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"],
-            2,
-            "--transcripts = 5",
-        ),
+        ([f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"], 2, "--transcripts = 5"),
         ([f"{MODULE}:honest", "soft-majority"], 2, "soft-majority: no such option or argument"),
         ([f"{MODULE}:honest", "-p", "r=5"], 2, "-p: no such option or argument"),
         ([f"{MODULE}:failing_factory"], 3, "raised OSError"),

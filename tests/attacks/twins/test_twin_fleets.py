@@ -27,6 +27,7 @@ from dpassay.attacks.experiment.subjects import (
     Learner,
     ModelView,
     Protected,
+    Subject,
     asked,
 )
 from dpassay.attacks.observed import Array
@@ -55,7 +56,7 @@ def experiment_data(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counting:
+class Counting(Subject):
     """A learner that counts how often it is trained."""
 
     inner: Learner = field(default_factory=lambda: Learner(make=tree, name="tree", copies=2))

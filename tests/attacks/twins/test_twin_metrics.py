@@ -17,7 +17,6 @@ from dpassay.attacks.experiment.metrics import (
     allowed_tpr,
     at_rate,
     auc,
-    per_model,
     roc,
     thin,
     with_a_coin,
@@ -119,13 +118,6 @@ def test_allowed_region_at_its_ends() -> None:
     assert allowed_tpr([0.0, 0.3], 1.0, 1.0).tolist() == [1.0, 1.0]
     # 8 answers at the largest claim there is
     assert allowed_tpr([0.0, 0.001, 1.0], 5600.0).tolist() == [0.0, 1.0, 1.0]
-
-
-def test_rates_of_models_are_taken_apart() -> None:
-    scores = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
-    membership = np.array([[True, False, False], [False, True, True]])
-    (one, other), (two, rest) = per_model(scores, membership)
-    assert (one.tolist(), other.tolist(), two.tolist(), rest.tolist()) == ([3], [1, 2], [5, 4], [0])
 
 
 def test_thinned_curve_is_part_of_the_curve() -> None:

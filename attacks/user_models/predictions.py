@@ -34,19 +34,13 @@ class Tabular:
 
     @property
     def coded(self) -> NDArray[np.float64]:
-        """Features and label as numbers, one column each; for looking at, not for learning.
-
-        Texts and other values are places in a list, a missing one the least number.
-        """
+        """Features and label as numbers, one column each; for looking at, not for learning."""
         data = self.X.assign(**{"label of dpassay": self.y}) if hasattr(self.X, "iloc") else None
         return rows_of((self.X, self.y) if data is None else data).values
 
 
 def tabular(data: Any, label: str | None, argument: str) -> Tabular:
-    """Read records from a DataFrame with its label column, or from a pair (X, y).
-
-    Messages call them `argument`. Records without rows or without the column are refused.
-    """
+    """Read records from a DataFrame with its label column, or from a pair (X, y)."""
     if isinstance(data, tuple) and len(data) == 2:
         require(label is None, "label", label, "left out with a pair (X, y)")
         X, y = data[0] if hasattr(data[0], "iloc") else np.asarray(data[0]), np.asarray(data[1])
@@ -111,7 +105,14 @@ class PredictionTask:
         require(self.kind in TASKS, "task", self.kind, f"one of {', '.join(TASKS)}")
         values = np.asarray(self.y)
         if self.kind == "numbers":
-            values = _finite(values)
+            try:
+                values = values.astype(float)
+            except (TypeError, ValueError):
+                raise InvalidInput("label: must be numbers, as numbers are predicted") from None
+            finite = np.isfinite(values)
+            if not finite.all():
+                place = int(np.argmin(finite))
+                raise InvalidInput(f"label[{place}] = {values[place]}: must be a finite number")
         try:
             classes, codes = np.unique(values, return_inverse=True)
         except TypeError:
@@ -125,11 +126,6 @@ class PredictionTask:
     def labels(self) -> NDArray[np.int64]:
         """Labels 0..K-1 that the shares are of; of numbers always 1, 'close'."""
         return self.codes if self.kind == "classes" else np.ones(len(self.codes), dtype=np.int64)
-
-    @property
-    def K(self) -> int:
-        """Labels that the shares are of."""
-        return len(self.classes) if self.kind == "classes" else 2
 
     def views(self, model: Any) -> tuple[ModelView, ...]:
         """Ways of looking at a model, trained or not."""
@@ -168,8 +164,7 @@ class PredictionTask:
             raise TargetError(f"{name}: predicts shape {numbers.shape}, must be ({len(codes)},)")
         if not np.isfinite(numbers).all():
             raise TargetError(f"{name}: predicts {numbers[~np.isfinite(numbers)][0]}")
-        y = self.classes[codes]
-        close = 1 / (1 + ((numbers - y) / self.classes[self.codes].std()) ** 2)
+        close = closeness(numbers, self.classes[codes], self.classes[self.codes].std())
         return np.stack([1 - close, close], axis=1)
 
     def _labels(self, answers: NDArray[Any], n: int, name: str) -> Array:
@@ -200,6 +195,12 @@ class PredictionTask:
         return found
 
 
+def closeness(numbers: Array, y: Array, spread: float) -> Array:
+    """Return 1 / (1 + ((f - y) / s)^2) of predicted numbers f: 1/2 for one deviation off."""
+    found: Array = 1 / (1 + ((numbers - y) / spread) ** 2)
+    return found
+
+
 def task_of(model: Any, y: Any) -> str:
     """Return what a model predicts: classes, or numbers.
 
@@ -214,18 +215,5 @@ def task_of(model: Any, y: Any) -> str:
     if kind in ("classifier", "regressor"):
         return "numbers" if kind == "regressor" else "classes"
     values = np.asarray(y)
-    return (
-        "numbers" if values.dtype.kind == "f" and (values != np.trunc(values)).any() else "classes"
-    )
-
-
-def _finite(values: NDArray[Any]) -> Array:
-    try:
-        found = values.astype(float)
-    except (TypeError, ValueError):
-        raise InvalidInput("label: must be numbers, as numbers are predicted") from None
-    finite = np.isfinite(found)
-    if not finite.all():
-        place = int(np.argmin(finite))
-        raise InvalidInput(f"label[{place}] = {found[place]}: must be a finite number")
-    return found
+    broken = values.dtype.kind == "f" and (values != np.trunc(values)).any()
+    return "numbers" if broken else "classes"

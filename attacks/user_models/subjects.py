@@ -5,17 +5,25 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
 from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.one_run import bisected
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Protected, asked, shares
-from dpassay.attacks.given.predictions import PredictionTask, task_of
+from dpassay.attacks.experiment.subjects import (
+    AskedPoints,
+    ModelView,
+    Protected,
+    Subject,
+    asked,
+    shares,
+)
 from dpassay.attacks.observed import Array
+from dpassay.attacks.user_models.predictions import PredictionTask, closeness, task_of
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.data import Labelled, Table
 from dpassay.errors import InvalidInput, TargetError, told
@@ -29,7 +37,7 @@ from dpassay.trials.ledger import code_of, installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Estimator:
+class Estimator(Subject):
     """An estimator without a claim, trained anew for every model; see `PredictionTask` for more.
 
     The estimator is not changed; its `random_state` is drawn anew for each model. `features`
@@ -65,10 +73,6 @@ class Estimator:
         """Versions, and the estimator with its parameters."""
         return [repr(self.estimator), *installed()]
 
-    def without_copies(self) -> Estimator:
-        """Return itself: it is asked about no copies."""
-        return self
-
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Train a copy, and look at it; an estimator that fails raises `TargetError`."""
         X, y = self._of(data.X), self.task.classes[data.y]
@@ -100,7 +104,7 @@ def content(values: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Answering:
+class Answering(Subject):
     """A mechanism whose answers are numbers or anything, every one with coins of its own.
 
     Seen is how close m answers come to the record's own label: 1 / (1 + ((a - y) / s)^2) of a
@@ -117,8 +121,11 @@ class Answering:
     # records in the user's form, if the experiment knows their places alone
     rows: Rows | None = None
     _alone: list[Answering] = field(default_factory=list, init=False, repr=False)
-    numeric: ClassVar[bool] = True
-    copies: ClassVar[int] = 0
+
+    @property
+    def numeric(self) -> bool:
+        """Return whether shares are of 'close' and 'far': always."""
+        return True
 
     @property
     def views(self) -> tuple[ModelView, ...]:
@@ -138,10 +145,6 @@ class Answering:
     def code(self) -> list[str]:
         """Versions and digests, as far as they can be known."""
         return code_of(self.target)
-
-    def without_copies(self) -> Answering:
-        """Return itself: it is asked about no copies."""
-        return self
 
     def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Prepare once, and ask, where the mechanism is: nothing says that its answers can be sent.
@@ -181,17 +184,12 @@ class Answering:
     def _close(self, answers: NDArray[Any]) -> Array:
         """Return how close each answer comes (m, q); what cannot be compared is not close."""
         known = self.numbers or (self.rows is not None and self.values.dtype.kind in "iufb")
-        own = self.values[self.truth].astype(float) if known else self.truth
+        own = (self.values[self.truth] if known else self.truth).astype(float)
         kinds = (int, float, np.integer, np.floating)
-        numbers = np.array(
-            [
-                float(each) if isinstance(each, kinds) else np.nan
-                for each in answers.ravel().tolist()
-            ]
-        ).reshape(answers.shape)
-        spread = own.std() or 1.0
+        flat = [float(a) if isinstance(a, kinds) else np.nan for a in answers.ravel().tolist()]
+        numbers = np.array(flat).reshape(answers.shape)
         with np.errstate(invalid="ignore", over="ignore"):
-            near = 1 / (1 + ((numbers - own) / spread) ** 2)
+            near = closeness(numbers, own, own.std() or 1.0)
         if not self.numbers:
             names = self.values[self.truth]
             same = answers.astype(object) == names.astype(object)
@@ -207,7 +205,7 @@ def own_claim(target: AuditTarget) -> DP | None:
     than datasets with a replaced record is refused.
     """
     known = (implied(claim) for claim in target.claims if claim.expected != "refuted")
-    found = next((claim for claim in known if claim is not None), None)
+    found = next(filter(None, known), None)
     if found is None:
         return None
     relation = found.relation
@@ -227,36 +225,27 @@ def implied(claim: Claim) -> DP | None:
     answers are the record's own label, and one answer is it with probabilities that differ by gamma
     at most. None of claims about anything else.
     """
+    source = f"{claim.source}, {claim}"
     if isinstance(claim, DP):
-        told = f"{claim.source}, {claim}" if claim.curve is not None else claim.source
-        return replace(claim, source=told)
-    told = f"{claim.source}, {claim}"
+        return claim if claim.curve is None else replace(claim, source=source)
+    names = ("relation", "unit", "coins", "status", "expected")
+    same = {name: getattr(claim, name) for name in names} | {"source": source}
     if isinstance(claim, GDP):
-        return DP(epsilon=_of_gaussian(claim.mu), delta=USUAL, **_same(claim) | {"source": told})
+        return DP(epsilon=_of_gaussian(claim.mu), delta=USUAL, **same)
     if isinstance(claim, Stability) and claim.gamma < 1:
-        return DP(epsilon=0.0, delta=claim.gamma, **_same(claim) | {"source": told})
+        return DP(epsilon=0.0, delta=claim.gamma, **same)
     return None
-
-
-def _same(claim: Claim) -> dict[str, Any]:
-    names = ("relation", "unit", "coins", "source", "status", "expected")
-    return {name: getattr(claim, name) for name in names}
 
 
 def _of_gaussian(mu: float) -> float:
     """Return the least epsilon, rounded up, at which mu-GDP implies delta = 0.01."""
 
-    def delta(epsilon: float) -> float:
+    def kept(epsilon: float) -> bool:
         tail = log_ndtr(-epsilon / mu - mu / 2) + epsilon
-        return float(ndtr(-epsilon / mu + mu / 2) - math.exp(min(0.0, tail)))
+        return float(ndtr(-epsilon / mu + mu / 2) - math.exp(min(0.0, tail))) <= USUAL
 
-    low, high = 0.0, mu * mu / 2 + 3 * mu
-    if delta(low) <= USUAL:
-        return 0.0
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta(middle) > USUAL else (low, middle)
-    return high
+    high = mu * mu / 2 + 3 * mu
+    return 0.0 if kept(0.0) else bisected(kept, 0.0, high, relative=1e-9)[1]
 
 
 def mechanism(
@@ -269,12 +258,7 @@ def mechanism(
     rows: Rows | None = None,
     values: Any = None,
 ) -> Target:
-    """Return a mechanism or function as a target, with its own claim.
-
-    For `budgets` and `copies` see `Protected`; a mechanism that does not answer labels is not
-    asked about copies. For `rows` and `values` see `Answering`; by default the values are the
-    names of the labels, or the numbers, of the table.
-    """
+    """Return a mechanism or function as a target, with its own claim."""
     alone = target.labels and not target.mechanism.free and table.numbers is None and rows is None
     try:
         claim = own_claim(target)
@@ -288,19 +272,18 @@ def mechanism(
             target.hosts.close()
         raise
     if alone:
-        subject = Protected(target=target, budgets=budgets, copies=copies)
-        return Target(name=target.name, subject=subject, claim=claim)
-    numbers = table.numbers is not None
-    known = np.array(table.source["labels"]) if table.numbers is None else table.numbers
-    answering = Answering(
-        target=target,
-        budgets=budgets,
-        truth=np.concatenate([data.records.y, data.test.y]),
-        values=known if values is None else values,
-        numbers=numbers,
-        rows=rows,
-    )
-    return Target(name=target.name, subject=answering, claim=claim)
+        subject: Subject = Protected(target=target, budgets=budgets, copies=copies)
+    else:
+        known = np.array(table.source["labels"]) if table.numbers is None else table.numbers
+        subject = Answering(
+            target=target,
+            budgets=budgets,
+            truth=np.concatenate([data.records.y, data.test.y]),
+            values=known if values is None else values,
+            numbers=table.numbers is not None,
+            rows=rows,
+        )
+    return Target(name=target.name, subject=subject, claim=claim)
 
 
 def estimator(
@@ -312,29 +295,20 @@ def estimator(
     features: Any = None,
     classes: Any = None,
 ) -> Target:
-    """Return an estimator as a target without a claim; see `Estimator` for the features.
-
-    `classes` (n,) are the labels of all records as the estimator learns them, by default their
-    codes.
-    """
+    """Return an estimator as a target without a claim; see `Estimator` for the features."""
     values = table.data.y if classes is None else classes
-    if table.numbers is not None and task_of(found, table.numbers) == "classes":
-        raise InvalidInput(
-            f"target = '{name}': predicts classes, and the label is taken as a number; say --task "
-            "classes (task='classes')"
-        )
+    kind, taken, y = "classes", "classes", values
     if table.numbers is not None:
-        task = PredictionTask(kind="numbers", y=table.numbers[table.data.y])
-    elif task_of(found, values) == "numbers":
+        kind, taken, y = "numbers", "a number", table.numbers[table.data.y]
+    predicts = task_of(found, values if table.numbers is None else table.numbers)
+    if predicts != kind:
         raise InvalidInput(
-            f"target = '{name}': predicts numbers, and the label is taken as classes; say --task "
-            "numbers (task='numbers')"
+            f"target = '{name}': predicts {predicts}, and the label is taken as {taken}; say "
+            f"--task {predicts} (task='{predicts}')"
         )
-    else:
-        task = PredictionTask(kind="classes", y=values)
     subject = Estimator(
         estimator=found,
-        task=task,
+        task=PredictionTask(kind=kind, y=y),
         truth=np.concatenate([data.records.y, data.test.y]),
         name=name,
         features=features,
@@ -350,20 +324,16 @@ def regressor_of(name: str) -> Any:
     if ":" in name:
         found = load_object(name, "--learner")
         return found if hasattr(found, "predict") and not isinstance(found, type) else found()
-    if name == "tree":
-        from sklearn.tree import DecisionTreeRegressor
-
-        return DecisionTreeRegressor(random_state=0)
-    if name == "nearest":
-        from sklearn.neighbors import KNeighborsRegressor
-
-        return KNeighborsRegressor(n_neighbors=1)
-    if name == "linear":
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression()
     allowed = f"one of {', '.join(REGRESSORS)} where numbers are predicted, or module:object"
-    raise InvalidInput(f"--learner = '{name}': must be {allowed}")
+    if name not in REGRESSORS:
+        raise InvalidInput(f"--learner = '{name}': must be {allowed}")
+    from sklearn import linear_model, neighbors, tree
+
+    if name == "tree":
+        return tree.DecisionTreeRegressor(random_state=0)
+    if name == "nearest":
+        return neighbors.KNeighborsRegressor(n_neighbors=1)
+    return linear_model.LinearRegression()
 
 
 def estimator_named(address: str) -> Any:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.subjects import SCORES
-from dpassay.attacks.given.estimates import Given
 from dpassay.attacks.observed import LEAST, Array, Flags, Observed
+from dpassay.attacks.user_models.estimates import Given
 from dpassay.csv_files import is_file, read_csv, shown
 from dpassay.errors import InvalidInput, first_line, is_count, require
 
@@ -67,13 +67,8 @@ class Signals:
         labels = None if self.labels is None else _labels(self.labels, scores.shape[1])
         membership = flags.astype(bool)
         _check_members(membership, models - int(targets))
-        for name, value in (
-            ("scores", scores),
-            ("membership", membership),
-            ("kind", kind),
-            ("targets", int(targets)),
-            ("labels", labels),
-        ):
+        checked = {"scores": scores, "membership": membership, "kind": kind, "labels": labels}
+        for name, value in (checked | {"targets": int(targets)}).items():
             object.__setattr__(self, name, value)
 
 
@@ -90,10 +85,8 @@ def _real(values: Any, wrong: str) -> Array:
 def _refuse(name: str, values: Array, wrong: Flags, allowed: str) -> None:
     """Refuse an array with wrong values, and name the first."""
     if wrong.any():
-        model, record = np.argwhere(wrong)[0].tolist()
-        raise InvalidInput(
-            f"{name}[{model}, {record}] = {values[model, record]:g}: must be {allowed}"
-        )
+        i, j = np.argwhere(wrong)[0].tolist()
+        raise InvalidInput(f"{name}[{i}, {j}] = {values[i, j]:g}: must be {allowed}")
 
 
 def _labels(labels: Any, e: int) -> NDArray[np.int64]:
@@ -110,17 +103,12 @@ def _check_members(membership: Flags, first: int) -> None:
     for model, row in enumerate(membership[first:], first):
         if row.all() or not row.any():
             which = "all true" if row.all() else "all false"
-            raise InvalidInput(
-                f"membership[{model}] = {which}: must have members and non-members, as model "
-                f"{model} is attacked"
-            )
+            why = f"must have members and non-members, as model {model} is attacked"
+            raise InvalidInput(f"membership[{model}] = {which}: {why}")
 
 
 def kind_of(scores: Array) -> str:
-    """Return what scores are by their range.
-
-    Probabilities where all lie in [0, 1], log-odds where one is negative, else losses.
-    """
+    """Return what scores are by their range."""
     if (scores < 0).any():
         return "logit"
     return "probability" if (scores <= 1).all() else "loss"
@@ -140,11 +128,8 @@ def observed(scores: Array, kind: str) -> Observed:
     else:
         loss = np.maximum(scores, LEAST)
         own, odds = np.exp(-loss), -loss - np.log(-np.expm1(-loss))
-    return Observed(
-        seen=np.stack([1 - own, own], axis=2),
-        y=np.ones(scores.shape[1], dtype=np.int64),
-        log_odds=odds,
-    )
+    y = np.ones(scores.shape[1], dtype=np.int64)
+    return Observed(seen=np.stack([1 - own, own], axis=2), y=y, log_odds=odds)
 
 
 def given_of(signals: Signals, name: str) -> Given:
@@ -227,18 +212,14 @@ def _csv(path: Path, where: str) -> dict[str, Any]:
             f"{where}: has {counts[place]} lines of model {one} and record {other}; must have one "
             "line for every model and record"
         )
-    order = np.argsort(places)
-
-    def table(values: Any) -> Any:
-        return values[order].reshape(len(models), len(records))
-
+    order = np.argsort(places).reshape(len(models), len(records))
     found: dict[str, Any] = {
-        "scores": table(columns[name].to_numpy()),
-        "membership": table(columns["member"].to_numpy()),
+        "scores": columns[name].to_numpy()[order],
+        "membership": columns["member"].to_numpy()[order],
         "kind": name if name in KINDS else "",
     }
     if "label" in columns:
-        labels = table(pd.factorize(columns["label"], sort=True)[0])
+        labels = pd.factorize(columns["label"], sort=True)[0][order]
         if (labels != labels[0]).any():
             which = records[int(np.argmax((labels != labels[0]).any(axis=0)))]
             raise InvalidInput(f"{where}: label: must be the same in all lines of record {which}")

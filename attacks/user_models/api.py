@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.given.own import estimator, mechanism
-from dpassay.attacks.given.predictions import PredictionTask, Tabular, tabular, task_of
-from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.repeated.run import attack_repeatedly, can_be_repeated
-from dpassay.attacks.scores import ATTACKS
+from dpassay.attacks.scores import ATTACKS, OWN
+from dpassay.attacks.user_models.predictions import PredictionTask, Tabular, tabular, task_of
+from dpassay.attacks.user_models.subjects import estimator, mechanism
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE
 from dpassay.config.profiles import CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import BUILT_IN, Labelled, Table, digest, filled, load
 from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.mechanism import FunctionMechanism
+from dpassay.record.attack_record import broken, told_of_claims
+from dpassay.record.files import dumps, writable, write_text
 from dpassay.rows.reading import rows_of
 from dpassay.rows.rows import Rows
 from dpassay.targets.adapter import Encoding, is_mechanism
@@ -39,8 +40,86 @@ from dpassay.targets.resolve import parameters_of, resolve
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import introduced, is_foreign, isolated
 
-LABEL = "label of dpassay"
-"""A column that no user has."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttackResult:
+    """The result of attacks on one or several subjects.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`, as `dpassay attack --json` prints it.
+    """
+
+    record: Mapping[str, Any]
+
+    @property
+    def best(self) -> Mapping[str, Any]:
+        """The outcome with the highest AUC, over all subjects, views and attacks."""
+        found = [each for subject in self.record["subjects"] for each in subject["outcomes"]]
+        return max(found, key=lambda each: float(each["auc"]))
+
+    @property
+    def auc(self) -> float:
+        """Its AUC, in [0, 1]; an estimate."""
+        return float(self.best["auc"])
+
+    def of(self, attack: str, view: str = "") -> Mapping[str, Any]:
+        """Return what an attack reached, by its name; in the first view, or in one of this name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        for subject in self.record["subjects"]:
+            for each in subject.get("outcomes", ()):
+                if each["attack"] == attack and view in ("", each["view"]["name"]):
+                    return dict(each)
+        raise KeyError(attack)
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """Return what became of each claim: broken, not broken, or could not have seen it."""
+        return told_of_claims(self.record)
+
+    @property
+    def lower(self) -> float | None:
+        """The largest certified lower bound on the loss of a record, in nats."""
+        found = [each["lower"] for one in self.record["subjects"] for each in one["certified"]]
+        return max(map(float, found)) if found else None
+
+    @property
+    def broken(self) -> bool:
+        """Return whether a certified bound exceeds its claim."""
+        return any(any(broken(subject)) for subject in self.record["subjects"])
+
+    def save(self, directory: str | Path) -> Path:
+        """Write `attack.json` into a folder; `dpassay report` makes the page of it.
+
+        Returns
+        -------
+        Path
+            Of the file.
+        """
+        folder = Path(directory)
+        writable(folder)
+        path = folder / "attack.json"
+        write_text(path, dumps(self.record))
+        return path
+
+    def __str__(self) -> str:
+        best, name = self.best, self.record["subjects"][0]["name"]
+        told = (
+            f"{name}: {best['attack']} on {best['view']['name']} has AUC {best['auc']:.3f} "
+            f"[{best['auc_low']:.3f}, {best['auc_high']:.3f}], an estimate"
+        )
+        if self.lower is None:
+            return f"{told}; nothing is certified"
+        claims = ", ".join(f"{each}: {word}" for each, word in self.claims.items())
+        return f"{told}; certified: loss of a record >= {self.lower:.3g}" + (
+            f"; {claims}" if claims else ""
+        )
 
 
 def attack(
@@ -117,26 +196,33 @@ def attack(
         If the target fails.
     """
     if isinstance(target, type):
-        raise InvalidInput(
-            f"target = {target.__name__}: must be an object, not its class; call it with its "
-            "parameters"
-        )
+        right = "must be an object, not its class; call it with its parameters"
+        raise InvalidInput(f"target = {target.__name__}: {right}")
     known = claim is None or isinstance(claim, (DP, GDP, Stability))
     require(known, "claim", claim, "a claim such as DP(epsilon=1.0)")
     for m in budgets:
         require(is_count(m), "budgets", m, "integers >= 1")
     given = None if data is None else tabular(data, label, "data")
-    wanted = _task(target, given, task)
-    table = _table(target, given, wanted)
-    rows = None
-    if given is not None and _is_free(target):
-        rows = rows_of(data, label=label)
-    scenario = Scenario(records=records, copies=0, seed=seed)
-    ground, laid = lay(table, scenario)
+    # a target that gets records in the user's form, and may answer anything
+    free = not isinstance(target, str) and not is_estimator(target)
+    free = free and (bool(getattr(target, "free", False)) or not is_mechanism(target))
+    if task is not None or given is None:
+        wanted = task or "classes"
+        require(wanted in ("classes", "numbers"), "task", wanted, "classes or numbers")
+        if given is None and wanted == "numbers":
+            raise InvalidInput("task = 'numbers': requires data with a label that is a number")
+    else:
+        wanted = task_of(target if is_estimator(target) else None, given.y)
+    table = _table(given, wanted, by_place=is_estimator(target) or free)
+    rows = rows_of(data, label=label) if given is not None and free else None
+    ground, laid = lay(table, Scenario(records=records, copies=0, seed=seed))
     limits = Limits(seconds=shard_timeout, memory=memory)
     attacked = _target(target, claim, table, ground, given, tuple(sorted(budgets)), rows, limits)
     try:
-        chosen = _chosen(attacks, numbers=wanted == "numbers")
+        names = OWN if wanted == "numbers" else tuple(ATTACKS)
+        for name in attacks or ():
+            require(name in names, "attacks", name, f"one of {', '.join(names)}")
+        chosen = {name: ATTACKS[name] for name in attacks or names}
         asked = transcripts != 0 and can_be_repeated(attacked)
         share = (1 - confidence) / (1 + asked)
         design = Design(references=references, confidence=1 - share)
@@ -145,11 +231,9 @@ def attack(
         found = list(experiment([attacked], ground, chosen, design, jobs=jobs))
         if found[0].error:
             raise TargetError(found[0].error)
-        tested = (
-            [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)]
-            if asked
-            else []
-        )
+        tested = []
+        if asked:
+            tested = [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)]
     finally:
         close_hosts(attacked)
     facts = laid | {
@@ -166,42 +250,21 @@ def attack(
     return AttackResult(make_attack_record(facts, ground.records, found, tested))
 
 
-def _task(target: Any, given: Tabular | None, task: str | None) -> str:
-    if task is not None or given is None:
-        wanted = task or "classes"
-        require(wanted in ("classes", "numbers"), "task", wanted, "classes or numbers")
-        if given is None and wanted == "numbers":
-            raise InvalidInput("task = 'numbers': requires data with a label that is a number")
-        return wanted
-    return task_of(target if is_estimator(target) else None, given.y)
-
-
-def _chosen(names: Sequence[str] | None, *, numbers: bool) -> dict[str, Any]:
-    known = OWN if numbers else tuple(ATTACKS)
-    for name in names or ():
-        require(name in known, "attacks", name, f"one of {', '.join(known)}")
-    return {name: ATTACKS[name] for name in names or known}
-
-
-def _table(target: Any, given: Tabular | None, wanted: str) -> Table:
-    """Return the records as the experiment knows them.
-
-    Where a target gets them in the user's form, it knows them by their place alone.
-    """
+def _table(given: Tabular | None, wanted: str, *, by_place: bool) -> Table:
+    """Return the records as the experiment knows them, perhaps by their places alone."""
     if given is None:
         return load(BUILT_IN)
     doing = PredictionTask(kind=wanted, y=given.y)
-    by_place = is_estimator(target) or _is_free(target)
     X = np.arange(len(given), dtype=float)[:, None] if by_place else coded(given, doing.codes)
+    numbers = doing.classes if wanted == "numbers" else None
     source = {
         "kind": "records",
         "name": "data",
-        "labels": ["a number"] if wanted == "numbers" else [str(each) for each in doing.classes],
+        "labels": ["a number"] if numbers is not None else [str(each) for each in doing.classes],
         "records": len(given),
         "columns": int(np.shape(given.X)[1]),
         "sha256": digest(given.coded),
     }
-    numbers = doing.classes if wanted == "numbers" else None
     return Table(data=Labelled(X, doing.codes), source=source, numbers=numbers)
 
 
@@ -209,15 +272,9 @@ def coded(given: Tabular, codes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return features as numbers, the code of a record being its own alone."""
     if not hasattr(given.X, "iloc"):
         return np.asarray(rows_of((given.X, codes)).values[:, :-1], dtype=float)
-    rows = rows_of(filled(given.X).assign(**{LABEL: codes}), label=LABEL)
+    label = "label of dpassay"  # a column that no user has
+    rows = rows_of(filled(given.X).assign(**{label: codes}), label=label)
     return Encoding(rows.form).labelled(rows).X
-
-
-def _is_free(target: Any) -> bool:
-    """Return whether a target gets records in the user's form, and may answer anything."""
-    if isinstance(target, str) or is_estimator(target):
-        return False
-    return bool(getattr(target, "free", False)) or not is_mechanism(target)
 
 
 def _target(
@@ -246,24 +303,22 @@ def _target(
         found = found if claim is None else replace(found, claims=(claim,))
         return mechanism(found, table, ground, budgets)
     name = getattr(target, "__qualname__", type(target).__qualname__)
+    claims = () if claim is None else (claim,)
     if is_mechanism(target):
-        claims = tuple(target.claims) if claim is None else (claim,)
-        made, parameters = target, parameters_of(target)
+        claims, made, parameters = claims or tuple(target.claims), target, parameters_of(target)
     else:
         if not callable(target):
             raise InvalidInput(
                 f"target = {type(target).__name__}: must be an estimator, a function or a mechanism"
             )
-        claims, parameters = () if claim is None else (claim,), {}
-        takes = taken(target, f"target = {name}")
-        free, seeded = given is not None, "rng" in takes
+        takes, parameters = taken(target, f"target = {name}"), {}
         made = FunctionMechanism(
             function=target,
             claims=claims,
             takes=takes,
             named=named(target),
-            free=free,
-            seeded=seeded,
+            free=given is not None,
+            seeded="rng" in takes,
         )
     if not claims:
         raise InvalidInput(

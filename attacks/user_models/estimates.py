@@ -1,20 +1,37 @@
-"""A model that is already trained, with lists of records that it was and was not trained on."""
+"""Attacks where nobody tossed coins: every number is an estimate, and none is certified.
+
+Signals and models that are already trained are attacked so. A guess at a fair coin of ours is right
+half of the time where nothing leaks. Members that somebody
+else has chosen may differ from the others by themselves: by when they were collected, or what they
+are. How well the two are told apart without the attacked model stands beside: see `MemberShift`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpassay.attacks.experiment.metrics import auc, auc_interval, delong
 from dpassay.attacks.experiment.models import toss
-from dpassay.attacks.given.estimates import Given, MemberShift, estimate, record_of, shift_by
-from dpassay.attacks.given.own import fitted
-from dpassay.attacks.given.predictions import PredictionTask, Tabular, joined, tabular, task_of
-from dpassay.attacks.given.result import AttackResult
+from dpassay.attacks.experiment.outcomes import Attacked, measured, separation
+from dpassay.attacks.experiment.record import encoded, make_attack_record
+from dpassay.attacks.experiment.subjects import ModelView
 from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.scores import ALONE, ATTACKS, BOTH, OWN
+from dpassay.attacks.user_models.api import AttackResult
+from dpassay.attacks.user_models.predictions import (
+    PredictionTask,
+    Tabular,
+    joined,
+    tabular,
+    task_of,
+)
+from dpassay.attacks.user_models.subjects import fitted
 from dpassay.config.profiles import CONFIDENCE
-from dpassay.data import digest
+from dpassay.data import Labelled, digest
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
 
@@ -23,6 +40,119 @@ FEWEST = 10
 MOST = 2000
 """Records of either kind that are looked at for that."""
 FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberShift:
+    """How well members and non-members are told apart without the attacked model; an estimate.
+
+    An attack that does no better than this, or than 1 minus this, has shown nothing about the
+    model. The source is 'reference models', which were not trained on the record, or
+    'features'.
+    """
+
+    auc: float  # 0.5 where they are alike
+    interval: tuple[float, float]  # 95 %
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it."""
+        low, high = self.interval
+        found = {"auc": self.auc, "low": low, "high": high, "from": self.source}
+        written: dict[str, Any] = encoded(found)
+        return written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given:
+    """What was seen of attacked models, and of the attacker's own."""
+
+    name: str
+    kind: str  # what a score is, in words of the record
+    # the view, then what reference models and attacked ones showed in it
+    views: Sequence[tuple[ModelView, Observed, Observed]]
+    reference: Flags  # (models, e): who was in which reference model
+    membership: Flags  # (models, e): who was in which attacked model
+    labels: Any  # (e,): classes of the records, to tell results apart
+    all_labels: bool = True  # whether the shares of all labels are known, not only of the own one
+    shift: MemberShift | None = None  # by default what the reference models tell
+
+
+def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked, dict[str, Any]]:
+    """Attack what is given by the named attacks, or all that it allows; nothing is certified."""
+    for name in names or ():
+        require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
+    why = {name: lacking(name, given) for name in names or ATTACKS}
+    for name in names or ():
+        if why[name]:
+            raise InvalidInput(f"--attacks = {name}: {why[name]}")
+    outcomes = []
+    for view, mine, theirs in given.views:
+        for name in (name for name, reason in why.items() if not reason):
+            scores = ATTACKS[name](mine, given.reference)(theirs)
+            outcomes.append(measured(name, view, scores, given.membership))
+    mine = given.views[0][1]
+    told = separation(mine, given.reference) if len(given.reference) else np.empty(0)
+    attacked = Attacked(
+        name=given.name,
+        claim=None,
+        outcomes=tuple(outcomes),
+        exposure=told,
+    )
+    shift = given.shift or shift_of(mine, given.reference, given.membership)
+    facts = {
+        "kind": given.kind,
+        "left_out": [f"{name}: {reason}" for name, reason in why.items() if reason],
+        "shift": None if shift is None else shift.as_json(),
+    }
+    return attacked, facts
+
+
+def lacking(name: str, given: Given) -> str:
+    """Return the missing requirement of an attack; empty if it can run."""
+    if name not in OWN and not given.all_labels:
+        return "needs what was seen of all labels, not only of the record's own"
+    if name in ALONE:
+        return ""
+    if not len(given.reference):
+        return "needs reference models"
+    for inside, which in ((False, "without"), (True, "with")):
+        some = (given.reference == inside).any(axis=0)
+        if not some.all() and (name in BOTH or not inside or name == "shadow"):
+            return f"needs reference models {which} every record; record {np.argmin(some)} has none"
+    return ""
+
+
+def shift_of(reference: Observed, inside: Flags, membership: Flags) -> MemberShift | None:
+    """Return how well reference models without it tell a record's membership, None if too few."""
+    outside = ~inside
+    told: Flags = np.asarray(outside.any(axis=0))
+    if not ((membership & told).any() and (~membership & told).any()):
+        return None
+    counts = np.maximum(outside.sum(axis=0), 1)
+    scores = np.where(outside, reference.phi, 0.0).sum(axis=0) / counts
+    return shift_by(np.broadcast_to(scores, membership.shape), membership, told, "reference models")
+
+
+def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> MemberShift:
+    """Return how well scores that do not depend on the attacked models tell who is in."""
+    one, other = scores[membership & told], scores[~membership & told]
+    many = len(scores) > 1
+    between = auc_interval(scores, membership, told) if many else delong(one, other)
+    return MemberShift(auc=auc(one, other), interval=between or (0.0, 1.0), source=source)
+
+
+def record_of(run: Mapping[str, Any], given: Given, attacked: Attacked) -> dict[str, Any]:
+    """Return the record of such attacks, of schema `dpassay/attack/1`."""
+    e = given.membership.shape[1]
+    facts = dict(run) | {
+        "complete": True,
+        "records": e,
+        "references": len(given.reference),
+        "targets": len(given.membership),
+    }
+    records = Labelled(np.zeros((e, 1)), np.asarray(given.labels))
+    return make_attack_record(facts, records, [attacked])
 
 
 def attack_model(
@@ -154,11 +284,9 @@ def _models(
     ).membership
     found = []
     for k, row in enumerate(flags):
-        rng = stream(seed, "model", "reference", k)
-        places = np.flatnonzero(row)
-        found.append(
-            fitted(reference, records.take(places), records.y[places], rng, f"reference model {k}")
-        )
+        rng, places = stream(seed, "model", "reference", k), np.flatnonzero(row)
+        X, y = records.take(places), records.y[places]
+        found.append(fitted(reference, X, y, rng, f"reference model {k}"))
     return found, flags
 
 
@@ -167,7 +295,7 @@ def _seen(
 ) -> list[Array]:
     """Return what models show, (models, n, K) for each view; a model's last views count."""
     found = [doing.shown(one, records.X, doing.codes)[-views:] for one in models]
-    empty = np.zeros((0, len(records), doing.K))
+    empty = np.zeros((0, len(records), len(doing.classes) if doing.kind == "classes" else 2))
     return [np.stack([one[k] for one in found]) if found else empty for k in range(views)]
 
 
@@ -178,10 +306,8 @@ def _by_features(records: Tabular, membership: Flags, seed: int) -> MemberShift 
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    rng = stream(seed, "alike", "trained")
-    places = np.concatenate(
-        [rng.permutation(np.flatnonzero(kind))[:MOST] for kind in (membership, ~membership)]
-    )
+    rng, kinds = stream(seed, "alike", "trained"), (membership, ~membership)
+    places = np.concatenate([rng.permutation(np.flatnonzero(each))[:MOST] for each in kinds])
     codes, inside = np.clip(records.coded[places], -1e30, 1e30), membership[places]
     forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
