@@ -11,7 +11,7 @@ from dpassay.engine.settings import Settings
 from dpassay.pairs import FlipLabel
 from dpassay.record import run_record
 from dpassay.record.run_record import make_record
-from dpassay.reports.run.view import ResultView, make_view
+from dpassay.reports.run.view import FullView, make_view
 from dpassay.targets.resolve import resolve
 from tests.core.toys import flip_group
 
@@ -29,12 +29,12 @@ FACTS: dict[str, Any] = {
 }
 
 
-def results(name: str) -> list[ResultView]:
+def results(name: str) -> list[FullView]:
     found = assay([resolve(name)], None, Settings(mode="exact"))
     return list(make_view(make_record(FACTS, found)).results)
 
 
-def told(result: ResultView, *titles: str) -> str:
+def told(result: FullView, *titles: str) -> str:
     return " ".join(
         text for part in result.parts if not titles or part.title in titles for text in part.texts
     )

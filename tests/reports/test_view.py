@@ -12,6 +12,7 @@ import pytest
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
 from dpassay.record.run_record import record_schema
+from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.view import find_result, make_view
 from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, plural
 
@@ -269,17 +270,19 @@ def test_import_costs_nothing() -> None:
 
 
 def test_view_needs_nothing_but_the_record(small: Record) -> None:
-    assert make_view(json.loads(json.dumps(small))) == make_view(small)
+    assert to_markdown(json.loads(json.dumps(small))) == to_markdown(small)
 
 
 def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     from dpassay.api import audit
     from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
     from dpassay.record.run_record import result_json
-    from dpassay.reports.run.parts import parts_of
-    from dpassay.reports.shared.statuses import HELD
+    from dpassay.reports.run.result import ResultView
+    from dpassay.reports.run.story import parts_of
 
-    parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})
+    parts = parts_of(
+        ResultView(result_json(audit(Averaged(r=3)), 0.999), "", 0), {"confidence": 0.999}
+    )
     (fit,) = (part for part in parts if part.title == "Goodness of fit")
     assert fit.texts[0].startswith("The sampler has no coins: ")
     assert fit.texts[0].endswith(" were compared with the declared values, and all agree.")

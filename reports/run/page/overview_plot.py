@@ -6,12 +6,11 @@ A ratio has no unit, so that claims of every kind share the axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from dpassay.reports.run.findings import finding_of, known
-from dpassay.reports.run.words import promised
+from dpassay.reports.run.findings import known
+from dpassay.reports.run.view import FullView
 from dpassay.reports.shared.chart import (
     CLAIM,
     CLAIMED,
@@ -26,8 +25,6 @@ from dpassay.reports.shared.chart import (
 )
 from dpassay.reports.shared.numbers import clean, plural, shorten
 
-Raw = Mapping[str, Any]
-
 PITCH = 0.165
 """Of a row of the overview, in inches."""
 LEAST, MOST = 0.02, 130.0
@@ -35,78 +32,48 @@ LEAST, MOST = 0.02, 130.0
 RATIOS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(NamedTuple):
     """How a kind of finding is drawn."""
 
     word: str
     symbol: str  # the shape, for people
     slug: str  # of its colour
-    look: Look
-    told: str = ""  # what the word means
+    told: str  # what the word means
+    style: dict[str, Any]
+
+    @property
+    def look(self) -> Look:
+        """Return the style in the colour of its slug."""
+        return Look(PALETTE.get(self.slug, CLAIM), **self.style)
 
 
+_TALL = {"marker": "|", "size": 7, "width": 1.2}
+_BEYOND = "by a dataset that was not audited"
 MARKS = {
-    "refuted": Mark(
-        word="refuted",
-        symbol="▲",
-        slug="refuted",
-        look=Look(PALETTE["refuted"], marker="^", size=6.4),
-    ),
-    "exceeded": Mark(
-        word="exceeded",
-        told="by a dataset that was not audited",
-        symbol="✕",
-        slug="missed",
-        look=Look(PALETTE["missed"], marker="x", width=1.1),
-    ),
-    "tight": Mark(
-        word="tight",
-        told="within 1 % of the claim",
-        symbol="✚",
-        slug="held",
-        look=Look(PALETTE["held"], marker="+", width=2),
-    ),
-    "loose": Mark(
-        word="loose",
-        symbol="○",
-        slug="verified",
-        look=Look(PALETTE["verified"], marker="o", hollow=True, width=1.1),
-    ),
-    "seen": Mark(
-        word="at least",
-        told="worst case not known",
-        symbol="│",
-        slug="soft",
-        look=Look(CLAIM, marker="|", size=7, width=1.2),
-    ),
+    "refuted": Mark("refuted", "▲", "refuted", "", {"marker": "^", "size": 6.4}),
+    "exceeded": Mark("exceeded", "✕", "missed", _BEYOND, {"marker": "x", "width": 1.1}),
+    "tight": Mark("tight", "✚", "held", "within 1 % of the claim", {"marker": "+", "width": 2}),
+    "loose": Mark("loose", "○", "verified", "", {"marker": "o", "hollow": True, "width": 1.1}),
+    "seen": Mark("at least", "│", "soft", "worst case not known", _TALL),
 }
 """Every kind, the worst first. Only 'refuted' shares its shape with a status, its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
+class Dot(NamedTuple):
     """One result in the overview."""
 
-    result: str
     kind: str  # a key of `MARKS`
     ratio: float  # leak over claim; may be inf
 
 
-def dot_of(result: Raw) -> Dot | None:
-    """Return the place of a result in the overview; None where nothing is known of its leak.
-
-    Nor has nothing a place where nothing is claimed.
-    """
-    found = known(result)
-    if found is None:
+def dot_of(r: FullView) -> Dot | None:
+    """Return the place of a result; None where nothing is known of its leak, or claimed."""
+    found = known(r.raw)
+    leak = 0.0 if found is None else max(0.0, found[0])
+    if found is None or not (r.promised or leak):
         return None
-    finding, claimed = finding_of(result), promised(result["claim"])
-    leak = max(0.0, found[0])
-    if not claimed and not leak:
-        return None
-    ratio = leak / claimed if claimed else math.inf
-    return Dot(result=result["id"], kind="seen" if finding is None else finding.kind, ratio=ratio)
+    ratio = leak / r.promised if r.promised else math.inf
+    return Dot(kind="seen" if r.finding is None else r.finding.kind, ratio=ratio)
 
 
 def overview_plot(rows: Sequence[tuple[str, Sequence[Dot]]], *, name: str, part: str = "") -> str:

@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dpassay.reports.run.brief import Brief, briefs, lead, leaks
 from dpassay.reports.run.comparisons import SYMBOLS, headline
+from dpassay.reports.run.lead import briefs, lead, leaks
 from dpassay.reports.run.markdown import text_md
-from dpassay.reports.run.pipeline.notices import (
-    LEVELS,
-    REPORT,
-    Notice,
-    alarms,
-    certainty,
-    notices,
-    replay,
-)
+from dpassay.reports.run.pipeline import LEVELS, REPORT, Notice, alarms, certainty, notices, replay
+from dpassay.reports.run.result import ResultView
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.shared.numbers import plural, shorten
 from dpassay.reports.shared.statuses import INCONCLUSIVE, REFUTED
 
 Raw = Mapping[str, Any]
-
 LIMIT = 60_000
 """Bytes; GitHub takes 65,536 characters."""
 FIRST = 5
@@ -59,9 +51,8 @@ def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
     found, every = notices(record), briefs(record)
     yield f"### {text_md(lead(record))}\n"
     yield f"{_checked(record, every)}\n"
-    yield from (f"**{text_md(words)}**\n" for words in alarms(record))
-    raw = {each.id: result for each, result in zip(every, record["results"], strict=True)}
-    yield from (_told(notice, raw[notice.brief.id]) for notice in found[:FIRST])
+    yield from (f"**{text_md(words)}**\n" for *_, words in alarms(record))
+    yield from map(_told, found[:FIRST])
     yield from _to_do(found)
     if comparison is not None:
         yield f"**Against the accepted baseline:** {text_md(headline(comparison))}.\n"
@@ -77,51 +68,54 @@ def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
         yield f"{CAVEAT}\n"
 
 
-def _checked(record: Raw, every: Sequence[Brief]) -> str:
-    """Say what was checked, and where it looked."""
-    mechanisms = len({each.mechanism for each in every})
-    run = record["run"]
-    data = run["data"]
+def _checked(record: Raw, every: Sequence[ResultView]) -> str:
+    """Return what was checked, and where it looked."""
+    run, data = record["run"], record["run"]["data"]
     of = "" if data is None else f" on {text_md(data.get('name', 'the data'))}"
-    searched = [result["searched"] for result in record["results"] if result["searched"]]
+    searched = [each.searched for each in every if each.searched]
     pairs, queries = (
         max((each[name] for each in searched), default=0) for name in ("pairs", "queries")
     )
     where = f", at most {plural(pairs, 'pair')} and {plural(queries, 'query point')} each"
+    mechanisms = plural(len({each.mechanism for each in every}), "mechanism")
     return (
-        f"Checked: {plural(len(every), 'claim')} of {plural(mechanisms, 'mechanism')}{of}"
-        f"{where if searched else ''}; seed {run['seed']}."
+        f"Checked: {plural(len(every), 'claim')} of {mechanisms}{of}{where if searched else ''}; "
+        f"seed {run['seed']}."
     )
 
 
-def _told(notice: Notice, result: Raw) -> str:
-    """Tell one result that did not pass."""
-    brief = notice.brief
+def _told(notice: Notice) -> str:
+    """Return one result that did not pass."""
+    r = notice.brief
     where = "".join(f" ({each['file']}:{each['line']})" for each in notice.places[:1])
-    head = f"{brief.status.symbol} **{text_md(brief.name)}**{text_md(where)}"
-    if brief.status is REFUTED:
-        found = f"claimed {text_md(brief.claimed)}, found {text_md(brief.found)}"
-        told = f"{text_md(leaks(brief))}: {found}, {text_md(certainty(result))}"
-        return f"{head} {told}. {text_md(brief.seen)}\n"
-    told = f"claims {text_md(brief.claimed)}: {brief.status.word}"
-    return f"{head} {told}; {text_md(shorten(brief.reason, 400))}.\n"
+    head = f"{r.status.symbol} **{text_md(r.name)}**{text_md(where)}"
+    if r.status is REFUTED:
+        found = f"claimed {text_md(r.claimed)}, found {text_md(r.found)}, {text_md(certainty(r))}"
+        return f"{head} {text_md(leaks(r))}: {found}. {text_md(r.seen)}\n"
+    told = f"claims {text_md(r.claimed)}: {r.status.word}"
+    return f"{head} {told}; {text_md(shorten(r.reason, 400))}.\n"
 
 
 def _to_do(found: Sequence[Notice]) -> Iterator[str]:
-    """Say what to do about what was found."""
+    """Yield what to do about what was found."""
+    statuses = {each.brief.status for each in found}
     refuted = [each.brief for each in found if each.brief.status is REFUTED]
     again = next((replay(each) for each in refuted if each.replay), "")
-    steps = []
-    if again:
-        steps.append(f"see it again, in your project: ``{again}`` ({REPORT})")
-    if refuted:
-        steps.append("correct the mechanism, or claim less")
-    if any(each.brief.status not in {REFUTED, INCONCLUSIVE} for each in found):
-        steps.append("find the cause of what failed in the report, and correct it")
-    if any(each.brief.status is INCONCLUSIVE for each in found):
-        steps.append("where it is inconclusive: raise the budget, or ask where a record matters")
+    told = (
+        (again, f"see it again, in your project: ``{again}`` ({REPORT})"),
+        (refuted, "correct the mechanism, or claim less"),
+        (
+            statuses - {REFUTED, INCONCLUSIVE},
+            "find the cause of what failed in the report, and correct it",
+        ),
+        (
+            INCONCLUSIVE in statuses,
+            "where it is inconclusive: raise the budget, or ask where a record matters",
+        ),
+        (found, "run again, with the same seed"),
+    )
+    steps = [step for needed, step in told if needed]
     if steps:
-        steps.append("run again, with the same seed")
         listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
         yield f"Do now:\n{listed}\n"
 
@@ -134,7 +128,7 @@ def _changes(comparison: Raw) -> Iterator[str]:
         lines = [
             f"* {SYMBOLS[each['kind']]} "
             + text_md(f"{each['id']}: {shorten(each['words'], 400)}")
-            + (" (suppressed)" if (each["id"], each["kind"]) in excused else "")
+            + " (suppressed)" * ((each["id"], each["kind"]) in excused)
             for each in every
             if each["kind"] in kinds
         ]
@@ -158,11 +152,11 @@ def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield f"<details><summary>{title}: {len(lines)}</summary>\n\n{listed}\n\n</details>\n"
 
 
-def _line(brief: Brief) -> str:
-    where = " where it was certified" if " to " in brief.found else ""
-    found = f", found {text_md(brief.found)}{where}" if brief.found else ""
-    sight = f", would have seen {text_md(brief.sight)} where it looked" if brief.sight else ""
+def _line(r: ResultView) -> str:
+    where = " where it was certified" if " to " in r.found else ""
+    found = f", found {text_md(r.found)}{where}" if r.found else ""
+    sight = f", would have seen {text_md(r.sight)} where it looked" if r.sight else ""
     return (
-        f"* {brief.status.symbol} {text_md(brief.name)} claims {text_md(brief.claimed)}: "
-        f"{brief.status.word}{found}{sight}"
+        f"* {r.status.symbol} {text_md(r.name)} claims {text_md(r.claimed)}: "
+        f"{r.status.word}{found}{sight}"
     )
