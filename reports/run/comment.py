@@ -15,10 +15,8 @@ from dpassay.reports.shared.numbers import plural, shorten
 from dpassay.reports.shared.statuses import INCONCLUSIVE, REFUTED
 
 Raw = Mapping[str, Any]
-LIMIT = 60_000
-"""Bytes; GitHub takes 65,536 characters."""
-FIRST = 5
-"""So many results are told in full; the rest has a line each."""
+LIMIT = 60_000  # bytes; GitHub takes 65,536 characters
+FIRST = 5  # so many results are told in full; the rest has a line each
 GROUPS = (
     ("Refuted or failing now", ("refuted", "failed")),
     ("Worse", ("rose", "weakened", "blinder", "repointed")),

@@ -34,8 +34,7 @@ from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 KINDS = ("refuted", "exceeded", "loose", "tight")
-TIGHT = 0.99
-"""A claim whose true worst loss is at least this share of it is called tight."""
+TIGHT = 0.99  # a claim whose true worst loss is at least this share of it is called tight
 AUDITED = "the audited cells"
 ANY_SIZE = "datasets of any size"
 WITNESS_NOTE = (

@@ -20,10 +20,8 @@ from dpassay.reports.shared.statuses import ALL, EXPECTED, STAND, WRONG, Status
 from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
-LIMIT = 60_000
-"""Bytes that a report stays below: a comment on GitHub takes 65,536 characters."""
-FEW = 10
-"""So many results are always told in full; of more there is a digest if they do not fit."""
+LIMIT = 60_000  # bytes that a report stays below: a comment on GitHub takes 65,536 characters
+FEW = 10  # so many results are always told in full; of more there is a digest if they do not fit
 MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 LINKED = re.compile(r"[@#](?=\w)|:(?=//)|\b(?:www(?=\.)|GH(?=-\d))", re.IGNORECASE)
 """What a forge, such as GitHub, makes a link of: persons, issues, addresses."""

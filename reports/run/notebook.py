@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from dpassay.data import Dataset
     from dpassay.engine.result import Result
 
-MOST_SHOWN = 24
-"""Datasets of more numbers are told by their size and by what was changed."""
-MOST_NAMED = 6
-"""Columns that are named."""
+MOST_SHOWN = 24  # datasets of more numbers are told by their size and by what was changed
+MOST_NAMED = 6  # columns that are named
 
 
 def card(result: Result) -> str:

@@ -7,8 +7,7 @@ import json
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from dpassay.numerics import percent
@@ -53,8 +52,7 @@ IF_NOT_PASSED = IF_PASSED | {"Cause of the error", "Witness", "Counts", "Replay"
 """Which parts of the story of a result are told in JUnit, besides its claim and bound."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(NamedTuple):
     """One thing that a pipeline is told of a result.
 
     The fingerprint is 32 hexadecimal digits that stand for the mechanism, its parameters and

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from dpassay.claims import SINGLE
@@ -85,7 +86,7 @@ class ResultView:
         short, self._beside = self.words.short(shown), float(shown)
         self.claimed = f"{self.words.symbol} = {short}" if short.startswith(shown) else short
 
-    @property
+    @cached_property
     def found(self) -> str:
         """Return what is known of the leak, '≥ 1.89', '= 2' or '0.92 to 1.11'; '' for an error."""
         if self.low is None:
@@ -142,7 +143,7 @@ class ResultView:
         told += "; the bound, of fresh trials, is not above the claim" * self.above
         return f"{capital(told)}."
 
-    @property
+    @cached_property
     def seen(self) -> str:
         """Return what changed where, how often the answer came, and how a test ended early."""
         told = [self.stopped_early]
@@ -228,7 +229,7 @@ class ResultView:
         most, delta = math.exp(min(float(claim["epsilon"]), 700.0)), float(claim["delta"])
         return p > most * q + delta or q > most * p + delta
 
-    @property
+    @cached_property
     def lines(self) -> tuple[str, ...]:
         """Return what else refutes a claim, and what a reader must know of a search."""
         also = [
@@ -249,7 +250,7 @@ class ResultView:
             return "any excess"
         return f"≥ {written(self.detectable, DIGITS, UP)}"
 
-    @property
+    @cached_property
     def at_most(self) -> str:
         """Return a finite upper bound with the cells that it covers."""
         if self.known or self.looked_at or self.high is None or math.isinf(self.high):

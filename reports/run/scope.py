@@ -19,8 +19,7 @@ SINGLE_ANSWERS = (
     "Only single answers were looked at; the probability of a set of answers may change by more."
 )
 """What the change of a probability does not tell where there are more than two answers."""
-OWN = "own worst case"
-"""How a record begins what it says of a mechanism's own pairs."""
+OWN = "own worst case"  # how a record begins what it says of a mechanism's own pairs
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 

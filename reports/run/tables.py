@@ -34,10 +34,8 @@ GROUPS = {
     "searched": "searched",
     "domain": "domain",
 }
-LISTED = 500
-"""Of more query points the worst are listed: nobody reads ten thousand rows."""
-SHORTLIST = 10
-"""Query points that a short table shows."""
+LISTED = 500  # of more query points the worst are listed: nobody reads ten thousand rows
+SHORTLIST = 10  # query points that a short table shows
 _EXACT = "query | group | exact: | p1: | p0: | event | direction | change"
 _SAMPLED = (
     "query | group | lower: | upper: | in event, one side: | in event, other side: | event | "
@@ -52,10 +50,8 @@ _MEANS = {
     "event": "what",
 }
 """Titles where the claim is about values or their means, and there is no event."""
-_STRINGS = {(0,): "good", (1,): "bad"}
-"""Events of random strings."""
-NARROW = 1e-5
-"""A band that is no wider than this part of itself has the width of roundings."""
+_STRINGS = {(0,): "good", (1,): "bad"}  # events of random strings
+NARROW = 1e-5  # a band that is no wider than this part of itself has the width of roundings
 LEVEL = 0.05
 """False positive rate that the sentence speaks of: the recorded one next to it, of those at which
 a test does better than the claim allows where there are such."""

@@ -43,10 +43,8 @@ STYLES = {
     "held": "blue",
     "verified": "green",
 }
-IN_FULL = {REFUTED} | UNDECIDED
-"""Statuses that somebody has to act on."""
-FEW = 8
-"""So many results all have a line of their own."""
+IN_FULL = {REFUTED} | UNDECIDED  # statuses that somebody has to act on
+FEW = 8  # so many results all have a line of their own
 GAP, INDENT = " " * 2, " " * 4
 
 

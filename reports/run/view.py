@@ -136,9 +136,7 @@ class RunView:
         self.caveat, self.caveat_detail, self.glossary = CAVEAT, CAVEAT_DETAIL, ALL
 
 
-def make_view(record: Raw) -> RunView:
-    """Work out everything a report shows."""
-    return RunView(record)
+make_view = RunView
 
 
 def _headline(numbers: Counter[Any], results: Sequence[FullView], run: Raw) -> str:

@@ -23,10 +23,8 @@ ORIGIN = {
     "own": "declared with the mechanism",
     "measured": "nobody claims it",
 }
-ROUNDED = 1e-11
-"""Part of a number that writing it down with 12 digits changes, at most."""
-FOLDER = "REPORT/"
-"""The folder of a report in a command that is run elsewhere."""
+ROUNDED = 1e-11  # part of a number that writing it down with 12 digits changes, at most
+FOLDER = "REPORT/"  # the folder of a report in a command that is run elsewhere
 
 
 class Part(NamedTuple):

@@ -20,12 +20,10 @@ from dpassay.reports.shared.tables import TextTable
 
 READING = ", read as in docs/findings.md"
 READ = "\N{NO-BREAK SPACE}*"
-FOLDER = "mechanisms"
-"""Beside index.html."""
+FOLDER = "mechanisms"  # beside index.html
 GENERATOR = "dpassay, a mechanism of the catalogue"
 """What the head of a page names as its maker: only such pages are removed."""
-HEAD = 4000
-"""Bytes of a page within which it names its maker."""
+HEAD = 4000  # bytes of a page within which it names its maker
 LONGEST = 60
 
 

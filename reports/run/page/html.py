@@ -38,8 +38,7 @@ from dpassay.reports.shared.tables import TextTable
 from dpassay.reports.shared.templating import page
 
 Raw = Mapping[str, Any]
-LONG = 36
-"""With more mechanisms than this, the overview has two columns."""
+LONG = 36  # with more mechanisms than this, the overview has two columns
 
 
 class Picture(NamedTuple):

@@ -25,8 +25,7 @@ from dpassay.reports.shared.chart import (
 )
 from dpassay.reports.shared.numbers import clean, plural, shorten
 
-PITCH = 0.165
-"""Of a row of the overview, in inches."""
+PITCH = 0.165  # of a row of the overview, in inches
 LEAST, MOST = 0.02, 130.0
 """Ends of the overview's axis; what lies beyond is drawn there, with its value beside it."""
 RATIOS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)

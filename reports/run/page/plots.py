@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -300,15 +299,9 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
 
 def trade_off_table(view: ProfileView) -> TextTable:
     """Return the trade-off function as drawn, with that of the claim."""
-    names = "false positives", "false negatives"
-    table = _curve_table(f"Trade-off function{view.of}", *names, view.trade_off, "false_positive")
-    claimed = (written(each, DIGITS, DOWN) for each in view.claimed["false_negative"])
-    return replace(
-        table,
-        columns=(*table.columns, "the claim's"),
-        numeric=(*table.numeric, True),
-        rows=tuple((*row, each) for row, each in zip(table.rows, claimed, strict=True)),
-    )
+    names, caption = ("false positives", "false negatives"), f"Trade-off function{view.of}"
+    claimed = view.claimed["false_negative"]
+    return _curve_table(caption, *names, view.trade_off, "false_positive", claimed)
 
 
 def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -344,12 +337,15 @@ def _kind_words(curves: Curves) -> str:
     return f"The curve {told}. {SAME_NUMBERS}"
 
 
-def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> TextTable:
-    points, lower, upper = curves[over], curves["lower"], curves["upper"]
-    titles = f"{x}: | {y} at least: | at most:"
-    ways: tuple[tuple[Sequence[float], str], ...] = ((lower, DOWN), (upper, UP))
-    if _is_exact(curves):
-        titles, ways = f"{x}: | {y}:", ((upper, NEAREST),)
-    numbers = [[written(each, DIGITS, way) for each in side] for side, way in ways]
-    rows = zip([f"{each:.4g}" for each in points], *numbers, strict=True)
-    return TextTable.of(caption, titles, rows)
+def _curve_table(
+    caption: str, x: str, y: str, curves: Curves, over: str, claimed: Sequence[float] = ()
+) -> TextTable:
+    titles, columns = f"{x}: | {y}:", [(curves["upper"], NEAREST)]
+    if not _is_exact(curves):
+        titles, columns = f"{x}: | {y} at least: | at most:", [(curves["lower"], DOWN)]
+        columns.append((curves["upper"], UP))
+    if claimed:
+        titles, columns = f"{titles} | the claim's:", [*columns, (claimed, DOWN)]
+    numbers = [[written(each, DIGITS, way) for each in side] for side, way in columns]
+    points = [f"{each:.4g}" for each in curves[over]]
+    return TextTable.of(caption, titles, zip(points, *numbers, strict=True))
