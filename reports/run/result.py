@@ -190,9 +190,8 @@ class ResultView:
                 told = f'"{clean(each["answer"])}"' if "answer" in each else ""
                 # the mechanism's own worst cases have numbers
                 own = label.removeprefix("own ")
-                where = (
-                    f"at {query_words(label)} " if own == label else f"in its own worst case {own} "
-                )
+                where = f"in its own worst case {own} "
+                where = f"at {query_words(label)} " if own == label else where
                 return change_words(each), where * self.asked, told or event_words(cell["event"])
         found = re.search(r"S': (.+?)\. ", cell["words"])
         change = clean(found[1]) if found else "one record changed"
@@ -256,12 +255,8 @@ class ResultView:
         if self.known or self.looked_at or self.high is None or math.isinf(self.high):
             return ""
         where = "certified" if self.sampled else "audited"
-        the = (
-            f"the {self.cells} {where} cells"
-            if self.sampled and self.cells
-            else f"the {where} cells"
-        )
-        the = f"the {where} cell" if self.cells == 1 else the
+        number = f"{self.cells} " * (self.sampled and self.cells > 1)
+        the = f"the {number}{where} cell{'s' * (self.cells != 1)}"
         most = short_beside(self.high, self._beside, UP, beyond=self.high > self._beside)
         return f"≤ {most} at {the}"
 

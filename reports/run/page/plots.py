@@ -69,11 +69,8 @@ def query_plot(result: FullView, *, claimed: str, name: str) -> str:
     powers = (10**power for power in range(19))
     step = next(size * power for power in powers for size in (1, 2, 5) if number < 5 * size * power)
     ranks = sorted({1, *range(step, number + 1, step)})
-    how = (
-        "Lines run from the lower to the upper bound"
-        if result.sampled
-        else "Points are computed leaks"
-    )
+    how = "Points are computed leaks"
+    how = "Lines run from the lower to the upper bound" if result.sampled else how
     # just below 0, or below an excess error that is less
     start = 1.12 * min((-BELOW * edge, *(query.size for query in queries)))
     with drawing(HEIGHT) as (axes,):
@@ -109,11 +106,8 @@ def _queries(axes: Axes, queries: Sequence[QueryView], result: FullView, edge: f
     inside = [(rank, each) for rank, each in ranked if each.size <= edge]
     far = [(rank, edge) for rank, each in ranked if each.size > edge]
     if result.sampled:
-        spans(
-            axes,
-            [(rank, each.size, min(each.upper, edge)) for rank, each in inside],
-            Look(colour, width=1.2),
-        )
+        intervals = [(rank, each.size, min(each.upper, edge)) for rank, each in inside]
+        spans(axes, intervals, Look(colour, width=1.2))
         ended = [(rank, each.upper) for rank, each in inside if each.upper <= edge]
         marks(axes, ended, Look(colour, marker="_", size=size, width=1.2))
         far += [(rank, edge) for rank, each in inside if each.upper > edge]
@@ -147,14 +141,12 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
     """
     found = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
-    points = [point for point, _ in curve]
+    points, colour = [point for point, _ in curve], PALETTE["held"]
     top = 1.25 * max([claim, *(leak for _, leak in found)]) or 1.0
-    ends = 0.5 * min(points), 2 * max(points)
-    colour = PALETTE["held"]
     with drawing(HEIGHT) as (axes,):
         frame(
             axes,
-            ends,
+            (0.5 * min(points), 2 * max(points)),
             (0.0, top),
             logarithmic="x",
             x_ticks={point: f"{point:g}" for point, _ in _apart(sorted(curve))},
@@ -166,11 +158,8 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
         line(axes, found, Look(colour, width=1.2, marker="o"))
         for point, leak in _apart(found):
             beside(axes, written(leak, 3, UP), (point, leak), (4, 5))
-        marks(
-            axes,
-            [(point, 0.93 * top) for point in blind],
-            Look(PALETTE["inconclusive"], marker="^", size=6.4),
-        )
+        arrow = Look(PALETTE["inconclusive"], marker="^", size=6.4)
+        marks(axes, [(point, 0.93 * top) for point in blind], arrow)
         if blind:
             beside(axes, "▲ not promised", (min(blind), 0.93 * top), (-4, -14), color=CLAIM)
         return svg(
@@ -189,10 +178,8 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
 def sight_table(points: Sequence[tuple[float, float]]) -> TextTable:
     """Return the smallest leaks that would have been refuted, as drawn."""
     caption = "Smallest leak that would have been refuted with probability 0.9"
-    blind = "not promised"
-    rows = [
-        (f"{p:g}", blind if math.isinf(leak) else written(leak, DIGITS, UP)) for p, leak in points
-    ]
+    told = ("not promised" if math.isinf(leak) else written(leak, DIGITS, UP) for _, leak in points)
+    rows = zip([f"{point:g}" for point, _ in points], told, strict=True)
     return TextTable.of(caption, "probability of the answer: | leak:", rows)
 
 
@@ -249,7 +236,12 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
     those of `profile_plot`.
     """
     trade_off: Curves = view.trade_off
-    corner = (1 - view.delta) / (1 + math.exp(min(view.epsilon, 700.0)))
+    known, delta, steep = (
+        trade_off["false_positive"],
+        view.delta,
+        math.exp(min(view.epsilon, 700.0)),
+    )
+    corner = (1 - delta) / (1 + steep)
     small = 0 < corner < SMALL
     least = corner / 10 if small else 0.0
     grid = np.geomspace(least, 1.0, DECADES + 1).tolist() if small else []
@@ -264,11 +256,7 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
         )
         line(axes, [(each, 1 - each) for each in grid or (0.0, 1.0)], GUESSING)
         # the claim's trade-off function: as it is known, or its two lines, then 0
-        known, delta = trade_off["false_positive"], view.delta
-        levels, steep = (
-            grid or sorted({*known, corner, 1 - delta}),
-            math.exp(min(view.epsilon, 700.0)),
-        )
+        levels = grid or sorted({*known, corner, 1 - delta})
         allowed = [max(0.0, 1 - delta - steep * a, (1 - delta - a) / steep) for a in levels]
         if "delta" in view.claimed:
             levels, allowed = grid or known, view.claimed["false_negative"]
