@@ -40,7 +40,7 @@ FORMATS: dict[str, Format] = {
     "json": Format("record.json", late("record.files", "dumps")),
     "junit": Format("junit.xml", late("reports.run.pipeline", "to_junit")),
     "sarif": Format("results.sarif", late("reports.run.pipeline", "to_sarif")),
-    "comment": Format("comment.md", late("reports.run.comment", "to_comment")),
+    "comment": Format("comment.md", late("reports.run.pipeline", "to_comment")),
 }
 """Every format by the name that `--format` knows it by."""
 DEFAULT = ("html", "md", "json", "junit")

@@ -10,11 +10,10 @@ from rich.console import Console
 
 from dpassay.engine.wording import stopped_words
 from dpassay.record.schemas import fault
-from dpassay.reports.run.comment import to_comment
 from dpassay.reports.run.lead import briefs, lead
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.pipeline import to_junit
+from dpassay.reports.run.pipeline import to_comment, to_junit
 from dpassay.reports.run.terminal import print_explanation, print_summary
 
 Record = dict[str, Any]

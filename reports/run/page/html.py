@@ -17,9 +17,14 @@ from typing import Any, NamedTuple
 from dpassay.engine.wording import query_words
 from dpassay.reports.run.findings import notions_table
 from dpassay.reports.run.lead import lead, lead_of
-from dpassay.reports.run.page.catalogue import GENERATOR, MechanismGroup, make_catalogue
+from dpassay.reports.run.page.catalogue import (
+    GENERATOR,
+    MARKS,
+    MechanismGroup,
+    make_catalogue,
+    overview_plot,
+)
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin, replayed
-from dpassay.reports.run.page.overview_plot import MARKS, overview_plot
 from dpassay.reports.run.page.plots import (
     profile_plot,
     profile_table,

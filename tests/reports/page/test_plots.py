@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.page.overview_plot import Dot, dot_of, overview_plot
+from dpassay.reports.run.page.catalogue import Dot, dot_of, overview_plot
 from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.tables import LISTED
 from dpassay.reports.run.view import make_view
