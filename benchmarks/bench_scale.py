@@ -49,7 +49,7 @@ PHASES = (
     ("record", "dpassay.cli.run", "make_record"),
     ("pages", "dpassay.reports", "write"),
     ("cells and witnesses", "dpassay.cli.run", "write_sidecars"),
-    ("table on the terminal", "dpassay.reports.run.summary", "print_summary"),
+    ("table on the terminal", "dpassay.reports.run.terminal", "print_summary"),
 )
 """What is timed, and where it is called by its name."""
 

@@ -33,7 +33,7 @@ from dpassay import DP, Answers, Scalars, Tables, audit, zCDP
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.result import Result
 from dpassay.errors import DpassayError
-from dpassay.reports.run.found import found_lines
+from dpassay.reports.run.notebook import found_lines
 from dpassay.targets.foreign import ProcessLimits, process
 
 ROOT = Path(__file__).parents[1]

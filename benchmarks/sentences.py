@@ -29,11 +29,10 @@ from dpassay.engine.result import Result
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
 from dpassay.record.run_record import make_record
-from dpassay.reports.run.junit import to_junit
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.summary import print_summary
-from dpassay.reports.run.terminal import print_explanation
+from dpassay.reports.run.pipeline import to_junit
+from dpassay.reports.run.terminal import print_explanation, print_summary
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables
 

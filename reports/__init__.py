@@ -34,13 +34,13 @@ FORMATS: dict[str, Format] = {
     "html": Format(
         "index.html",
         late("reports.run.page.html", "to_html"),
-        late("reports.run.page.mechanisms", "mechanism_pages"),
+        late("reports.run.page.html", "mechanism_pages"),
     ),
     "md": Format("report.md", late("reports.run.markdown", "to_markdown")),
     "json": Format("record.json", late("record.files", "dumps")),
-    "junit": Format("junit.xml", late("reports.run.junit", "to_junit")),
-    "sarif": Format("results.sarif", late("reports.run.pipeline.sarif", "to_sarif")),
-    "comment": Format("comment.md", late("reports.run.pipeline.comment", "to_comment")),
+    "junit": Format("junit.xml", late("reports.run.pipeline", "to_junit")),
+    "sarif": Format("results.sarif", late("reports.run.pipeline", "to_sarif")),
+    "comment": Format("comment.md", late("reports.run.pipeline", "to_comment")),
 }
 """Every format by the name that `--format` knows it by."""
 DEFAULT = ("html", "md", "json", "junit")
@@ -63,7 +63,7 @@ def write(
     Raise InvalidInput if a format is unknown or the directory cannot be written.
     """
     from dpassay.record.files import writable, write_text
-    from dpassay.reports.run.page.folder import remove_stale
+    from dpassay.reports.run.page.catalogue import remove_stale
 
     wanted = tuple(dict.fromkeys(formats))
     for name in wanted:

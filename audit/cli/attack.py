@@ -54,7 +54,7 @@ from dpassay.attacks.repeated.run import (
     enough_transcripts,
     ladder,
 )
-from dpassay.attacks.scores import ATTACKS
+from dpassay.attacks.scores import ATTACKS, OWN
 from dpassay.cli.attack_targets import AttackTargets
 from dpassay.cli.baseline import baseline_in
 from dpassay.cli.exit_codes import EVERY, of_attack

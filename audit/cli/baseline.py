@@ -132,7 +132,7 @@ def _check(
     configured = None if config.out is None else str(place.parent)
     folder = arguments.pages or (config.out if kind is RUNS else configured)
     if folder is not None and kind is RUNS:
-        from dpassay.reports.run.pipeline.comment import to_comment
+        from dpassay.reports.run.pipeline import to_comment
 
         # the comment on a pull request again, now with the difference to the baseline
         writable(Path(folder))

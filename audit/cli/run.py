@@ -161,7 +161,7 @@ def action(arguments: argparse.Namespace) -> int:
     add_places(record, {each.id: each.target.address for each in results}, listed)
     seconds = time.monotonic() - started
     from dpassay import reports
-    from dpassay.reports.run.summary import print_summary
+    from dpassay.reports.run.terminal import print_summary
 
     def write(folder: Path) -> None:
         reports.write(record, ("json",), folder)

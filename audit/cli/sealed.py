@@ -30,11 +30,11 @@ from dpassay.trials.ledger import SEALED, source_digest
 ROOT = Path(dpassay.__file__).parent
 LATER = {
     "run": (
-        *("reports.run.page.html", "reports.run.page.mechanisms", "reports.run.markdown"),
-        *("reports.run.junit", "reports.run.summary", "record.cells"),
+        *("reports.run.page.html", "reports.run.markdown", "reports.run.pipeline"),
+        *("reports.run.terminal", "record.cells"),
     ),
     "attack": (
-        *("reports.attack.pages", "reports.attack.figures", "reports.run.page.folder"),
+        *("reports.attack.pages", "reports.attack.figures", "reports.run.page.catalogue"),
         "mechanisms.shared.learners",
     ),
 }

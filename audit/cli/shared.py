@@ -66,7 +66,7 @@ def clear(directory: Path) -> None:
     None of them may pass for this run's. Where the record is none of ours nothing is touched.
     Witnesses and the ledger stay; the record goes last.
     """
-    from dpassay.reports.run.page.folder import remove_stale
+    from dpassay.reports.run.page.catalogue import remove_stale
 
     if not RUNS.holds(directory / "record.json"):
         return

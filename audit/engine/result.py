@@ -191,7 +191,7 @@ def _found_by(name: str, result: Result, nothing: Any) -> Any:
     """Say what a search has found, where it refutes the claim; in words of the reports."""
     if result.evidence is None or "search" not in result.evidence.searched:
         return nothing
-    return getattr(import_module("dpassay.reports.run.found"), name)(result)
+    return getattr(import_module("dpassay.reports.run.notebook"), name)(result)
 
 
 def _wrapped(line: str) -> str:
@@ -211,4 +211,4 @@ def _shown_by(name: str, *arguments: Any) -> Any:
 
     A notebook asks the object itself for its picture, so it cannot wait above.
     """
-    return getattr(import_module("dpassay.reports.run.card"), name)(*arguments)
+    return getattr(import_module("dpassay.reports.run.notebook"), name)(*arguments)

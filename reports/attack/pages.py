@@ -54,7 +54,7 @@ from dpassay.reports.attack.words import (
     opening,
 )
 from dpassay.reports.run.markdown import captioned, code_md, folded, text_md
-from dpassay.reports.run.run_words import ended
+from dpassay.reports.run.words import ended
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 from dpassay.reports.shared.tables import TextTable
 from dpassay.reports.shared.templating import page

@@ -15,7 +15,7 @@ from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.tables import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
 from dpassay.reports.attack.view import BASELINE, FAILED, LIRA, SubjectView, share, sound
-from dpassay.reports.run.run_words import ended
+from dpassay.reports.run.words import ended
 from dpassay.reports.shared.numbers import clean, count, plain, plural
 
 Raw = Mapping[str, Any]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Raw = Mapping[str, Any]
-
 SYMBOLS = {
     "refuted": "▲",
     "failed": "■",
@@ -43,70 +42,62 @@ LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
 
+class ToldChange(NamedTuple):
+    """What is said of one change."""
+
+    id: str
+    kind: str
+    words: str
+    witness: str
+    commands: tuple[str, ...]  # to see it again, or where it is only a new name
+    excuse: str  # why it is let pass
+    red: bool  # whether it turns a pipeline red
+
+
 def headline(comparison: Raw) -> str:
-    """Say in one sentence what was found."""
+    """Return in one sentence what was found; never more than what could have been seen."""
     excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
-    open_ = sum(
-        (change["id"], change["kind"]) not in excused for change in comparison["regressions"]
-    )
-    noun = _words(comparison).noun
-    said = plural(open_, noun) if open_ else _none_shown(comparison, noun)
+    left = sum((each["id"], each["kind"]) not in excused for each in comparison["regressions"])
+    noun, limits = _words(comparison).noun, comparison["rise_limits"]
+    blind = sum(not limit["cells"] for limit in limits)
+    unseen = f", {blind} of {plural(len(limits), 'sampled entry')} could not have shown one"
+    said = plural(left, noun) if left else f"No {noun} shown{unseen if blind else ''}"
     let_pass = f", {len(comparison['suppressed'])} suppressed" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
 
 
-def _none_shown(comparison: Raw, noun: str) -> str:
-    """Say that no regression was found; never more than what could have been seen."""
-    blind = sum(not limit["cells"] for limit in comparison["rise_limits"])
-    unseen = (
-        (
-            f", {blind} of {plural(len(comparison['rise_limits']), 'sampled entry')} could not "
-            "have shown one"
-        )
-        if blind
-        else ""
-    )
-    return f"No {noun} shown{unseen}"
-
-
 def seen(limit: Raw) -> str:
-    """Say which rise of an entry's leak would have been seen, and which not."""
-    name, of = clean(limit["id"]), plural(limit["of"], limit.get("noun", "cell"))
-    if not limit["cells"] and limit.get("searched", False):
-        return (
-            f"{name}: the search found another pair than the baseline's, whose {of} was not "
-            "counted again, so no rise there could have been seen; replay the baseline's witness "
-            "to count it again"
-        )
-    if not limit["cells"] and limit.get("noun") == "number":
-        return (
-            f"{name}: no rise could have been seen, however much leaks: none of the baseline's "
-            f"{of} was counted again with enough guesses; attack with more --models, in the folder "
-            "of the baseline"
-        )
-    if limit.get("noun") == "number":
-        return (
-            f"{name}: {limit['cells']} of the baseline's {of} could have shown a rise; first "
-            f"{clean(limit['quantity'])}, whose loss was at most {_upward(limit['before'][1])}: "
-            f"one of {_upward(limit['least'])} or more is seen with probability 0.9"
-        )
-    if not limit["cells"]:
+    """Return which rise of an entry's leak would have been seen, and which not."""
+    name, noun, cells = clean(limit["id"]), limit.get("noun", "cell"), limit["cells"]
+    of = plural(limit["of"], noun)
+    if not cells:
+        if limit.get("searched", False):
+            return (
+                f"{name}: the search found another pair than the baseline's, whose {of} was not "
+                "counted again, so no rise there could have been seen; replay the baseline's "
+                "witness to count it again"
+            )
+        if noun == "number":
+            return (
+                f"{name}: no rise could have been seen, however much leaks: none of the baseline's "
+                f"{of} was counted again with enough guesses; attack with more --models, in the "
+                "folder of the baseline"
+            )
         return (
             f"{name}: none of the baseline's {of} was counted again, so no rise could have been "
             "seen; run `dpassay run` again"
         )
-    where = (
-        f"the baseline's {of}"
-        if limit["cells"] == limit["of"]
-        else f"{limit['cells']} of the baseline's {of}"
-    )
-    was = (
-        f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most "
-        f"{_upward(limit['before'][1])}"
-    )
+    least, most = _upward(limit["least"]), _upward(limit["before"][1])
+    if noun == "number":
+        return (
+            f"{name}: {cells} of the baseline's {of} could have shown a rise; first "
+            f"{clean(limit['quantity'])}, whose loss was at most {most}: one of {least} or more "
+            "is seen with probability 0.9"
+        )
+    where = f"the baseline's {of}" if cells == limit["of"] else f"{cells} of the baseline's {of}"
+    was = f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most {most}"
     if limit["least"] == "inf":
         return f"{was}; no rise would have been seen"
-    least = _upward(limit["least"])
     return (
         f"{was}; a rise to less than {least} may have been missed (one to {least} or more is seen "
         "with probability 0.9)"
@@ -125,8 +116,10 @@ def to_markdown(comparison: Raw, folder: Path) -> str:
     """
     parts, left = [f"# {headline(comparison)}\n"], 0
     size = len(parts[0].encode())
-    for change in _in_order(comparison):
-        part = _section(change, comparison, folder)
+    for change in _changes(comparison, folder):
+        head = f"### {SYMBOLS[change.kind]} {change.kind}: {text_md(change.id)}"
+        texts = (text_md(text) for text in (change.words, change.witness, change.excuse) if text)
+        part = "\n".join(f"{line}\n" for line in (head, *texts, *map(code_md, change.commands)))
         size += len(part.encode()) + 1
         if size > LIMIT:
             left += 1
@@ -144,75 +137,60 @@ def to_junit(comparison: Raw, folder: Path) -> str:
     A test case per change and per entry that nothing is said of. A regression is a failure, unless
     it is let pass.
     """
-    cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
+    cases = []
+    for change in _changes(comparison, folder):
+        commands = (f"    {command}" for command in change.commands)
+        story = "\n".join(filter(None, (change.words, change.witness, *commands, change.excuse)))
+        case = JUnitCase(SUITE, f"{change.kind}: {clean(change.id)}", story)
+        if change.red:
+            message = f"{change.kind}: {change.words}"
+            case = case._replace(tag="failure", kind=change.kind, message=message)
+        cases.append(case)
     cases += [JUnitCase(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
-    said = "\n".join((headline(comparison), *_notes(comparison)))
-    return junit("dpassay baseline", cases, said)
-
-
-def _junit_case(change: Raw, comparison: Raw, folder: Path) -> JUnitCase:
-    words, witness, commands, excuse = _told(change, comparison, folder)
-    story = (words, witness, *(f"    {command}" for command in commands), excuse)
-    case = JUnitCase(
-        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, story))
-    )
-    if change not in comparison["regressions"] or excuse:
-        return case
-    return case._replace(tag="failure", kind=change["kind"], message=f"{change['kind']}: {words}")
+    return junit("dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison))))
 
 
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
     say(console, headline(comparison), "bold")
-    for change in _in_order(comparison):
-        words, witness, commands, excuse = _told(change, comparison, folder)
-        red = change in comparison["regressions"] and not excuse
-        head = f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}"
-        say(console, head, "bold red" if red else "")
-        for line in filter(None, (words, witness, *commands, excuse)):
+    for change in _changes(comparison, folder):
+        head = f"{SYMBOLS[change.kind]} {change.kind}: {clean(change.id)}"
+        say(console, head, "bold red" if change.red else "")
+        told = change.words, change.witness, *change.commands, change.excuse
+        for line in filter(None, told):
             say(console, clean(line), indent=4)
     for note in _notes(comparison):
         say(console, note)
 
 
-def _in_order(comparison: Raw) -> Iterator[Raw]:
+def _changes(comparison: Raw, folder: Path) -> Iterator[ToldChange]:
     """Yield what turns a pipeline red, what is let pass, and the news."""
-    yield from sorted(
-        comparison["regressions"], key=lambda change: bool(_let_pass(change, comparison))
-    )
-    yield from comparison["news"]
-
-
-def _let_pass(change: Raw, comparison: Raw) -> str:
+    excuses: dict[tuple[str, str], str] = {}
     for each in comparison["suppressed"]:
-        if (each["id"], each["kind"]) == (change["id"], change["kind"]):
-            up_to = "" if each["up_to"] is None else f", up to {each['up_to']:g}"
-            return f"suppressed until {each['expires']}{up_to}: {each['reason']}"
-    return ""
-
-
-def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
-    """Return what to run about a change: to see it again, or where it is only a new name."""
-    remedy = comparison.get("remedies", {}).get(change["id"])
-    if remedy is not None and change["renamed"] is not None:
-        return (remedy, "dpassay run")
-    if change["kind"] in ("vanished", "new"):
-        return ()
-    return _words(comparison).commands(change, folder)
-
-
-def _section(change: Raw, comparison: Raw, folder: Path) -> str:
-    words, witness, commands, excuse = _told(change, comparison, folder)
-    head = f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}"
-    texts = (text_md(text) for text in (words, witness, excuse) if text)
-    return "\n".join(f"{line}\n" for line in (head, *texts, *map(code_md, commands)))
-
-
-def _told(change: Raw, comparison: Raw, folder: Path) -> tuple[str, str, tuple[str, ...], str]:
-    """Return what is said of a change: words, witness, what to run, and why it is let pass."""
-    commands = commands_of(change, comparison, folder)
-    excuse = clean(_let_pass(change, comparison))
-    return clean(change["words"]), clean(change["witness"]), commands, excuse
+        up_to = "" if each["up_to"] is None else f", up to {each['up_to']:g}"
+        told = f"suppressed until {each['expires']}{up_to}: {each['reason']}"
+        excuses.setdefault((each["id"], each["kind"]), told)
+    remedies, command = comparison.get("remedies", {}), _words(comparison).command
+    changes = [
+        ToldChange(
+            change["id"],
+            change["kind"],
+            clean(change["words"]),
+            clean(change["witness"]),
+            (remedies[change["id"]], "dpassay run")
+            if change["id"] in remedies and change["renamed"] is not None
+            else ()
+            if change["kind"] in ("vanished", "new")
+            else command(change, folder),
+            clean(excuses.get((change["id"], change["kind"]), "")),
+            change in comparison["regressions"],
+        )
+        for change in (*comparison["regressions"], *comparison["news"])
+    ]
+    number = len(comparison["regressions"])
+    regressions = sorted(changes[:number], key=lambda change: bool(change.excuse))
+    for change in (*regressions, *changes[number:]):
+        yield change._replace(red=change.red and not change.excuse)
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
@@ -229,41 +207,40 @@ class ComparisonWords(NamedTuple):
 
     noun: str  # what a regression is called
     # what shows a change again; takes the new record's folder too
-    commands: Callable[[Raw, Path], tuple[str, ...]]
+    command: Callable[[Raw, Path], tuple[str, ...]]
     how: Callable[[Raw], str]  # how numbers were compared, in a sentence
 
 
 def _replay_or_explain(change: Raw, folder: Path) -> tuple[str, ...]:
-    record = shlex.quote(str(folder / "record.json"))
-    explain = f"dpassay explain {shlex.quote(change['id'])} --record {record}"
     file, space, trust = change["replay"].partition(" ")
-    again = f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}"
-    return (again,) if file else (explain,)
+    if file:
+        return (f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}",)
+    record = shlex.quote(str(folder / "record.json"))
+    return (f"dpassay explain {shlex.quote(change['id'])} --record {record}",)
 
 
 def _replay_or_run(change: Raw, folder: Path) -> tuple[str, ...]:
-    replayed = f"replay {shlex.quote(str(folder / change['replay']))}"
-    run = f"run {shlex.quote(change['id'])}"
-    return (f"dpassay theorem {replayed if change['replay'] else run}",)
+    if change["replay"]:
+        return (f"dpassay theorem replay {shlex.quote(str(folder / change['replay']))}",)
+    return (f"dpassay theorem run {shlex.quote(change['id'])}",)
 
 
 def _recomputed(cells: str, comparison: Raw) -> str:
-    probability = percent(1 - 2 * comparison["alpha"])
     return (
         "The bounds of both records were recomputed at one error probability. Each statement "
         f"that an entry's leak rose or fell, at {cells} in both records, holds with "
-        f"probability {probability}."
+        f"probability {percent(1 - 2 * comparison['alpha'])}."
     )
 
 
 def _as_they_are(comparison: Raw) -> str:
     sampled = (
-        f" of sampled ones each bound holds with {percent(1 - comparison['alpha'])}, and a rise "
+        f"; of sampled ones each bound holds with {percent(1 - comparison['alpha'])}, and a rise "
         "within the bounds may have been missed."
     )
     return (
         "Computed numbers were compared as they are, at the worst case of either record"
-        f"{';' + sampled if comparison['alpha'] else '.'}"
+        f"{sampled if comparison['alpha'] else '.'}"
     )
 
 

@@ -10,29 +10,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dpassay.reports.run.brief import Brief, lead
-from dpassay.reports.run.run_words import units_words
-from dpassay.reports.run.summary import row_of
-from dpassay.reports.run.view import ResultView, RunView, make_view
+from dpassay.reports.run.lead import lead
+from dpassay.reports.run.terminal import row_of
+from dpassay.reports.run.view import FullView, RunView, make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.numbers import MISSING, clean
 from dpassay.reports.shared.shortening import Frames, ReportPiece, fits, shortened
-from dpassay.reports.shared.statuses import ALL, EXPECTED, HELD, REFUTED, VERIFIED, Status
+from dpassay.reports.shared.statuses import ALL, EXPECTED, STAND, WRONG, Status
 from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
-
-LIMIT = 60_000
-"""Bytes that a report stays below: a comment on GitHub takes 65,536 characters."""
-FEW = 10
-"""So many results are always told in full; of more there is a digest if they do not fit."""
+LIMIT = 60_000  # bytes that a report stays below: a comment on GitHub takes 65,536 characters
+FEW = 10  # so many results are always told in full; of more there is a digest if they do not fit
 MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 LINKED = re.compile(r"[@#](?=\w)|:(?=//)|\b(?:www(?=\.)|GH(?=-\d))", re.IGNORECASE)
 """What a forge, such as GitHub, makes a link of: persons, issues, addresses."""
 TOLD = ("Claim", "Verdict", "Witness")
 """Parts of the story of a result that somebody needs to act on it."""
 CORRECTED = "corrected or sharper claim"
-ACT = "## Refuted, failed or undecided\n\n"
 MORE = """## More
 
 * {} every result in full, with pictures and tables; record.json has all numbers.
@@ -43,8 +38,6 @@ MORE = """## More
 dpassay explain ID --record record.json
 ```
 """
-
-
 IN_FULL = {
     False: "index.html has",
     True: "The pages in mechanisms/, which index.html links to, have",
@@ -59,11 +52,25 @@ def to_markdown(record: Raw, limit: int = LIMIT) -> str:
     table of all mechanisms. What does not fit even so is left out by whole sections, the least bad
     results first, and a line at the top says so.
     """
-    view = make_view(record)
+    view, run = make_view(record), record["run"]
     headline = f"# {text_md(lead(record))}\n\n"
-    pieces, frames = _story(record, view)
+    facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
+    command = f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
+    reproduce = ReportPiece("how to reproduce", command)
+    notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
+    notes += f"> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
+    pieces, frames = _story(view, notes, reproduce, run["confidence"])
     if len(view.results) > FEW and not fits(headline, pieces, frames, limit):
-        pieces, frames = _digest(record, view)
+        head, rows = _rows(*by_mechanism(view))
+        pieces = [
+            ReportPiece("the notes", notes),
+            *(_section(r, run["confidence"]) for r in view.results if r.status not in STAND),
+            *rows,
+            reproduce,
+            ReportPiece("the findings", MORE.format(IN_FULL[bool(run["catalogue"])])),
+        ]
+        act = "## Refuted, failed or undecided\n\n"
+        frames = {"row": (f"## Every mechanism\n\n{head}", "\n"), "result": (act, "")}
     return shortened(headline, pieces, frames, limit)
 
 
@@ -72,17 +79,17 @@ def text_md(text: str) -> str:
 
     No markup, no HTML, no column break, no address, person or issue that a forge would link to.
     """
-    return unlinked(MARKUP.sub(r"\\\g<0>", escape(clean(text), quote=False)))
+    return _unlinked(MARKUP.sub(r"\\\g<0>", escape(clean(text), quote=False)))
 
 
-def unlinked(text: str) -> str:
+def _unlinked(text: str) -> str:
     """Break what a forge would make a link of."""
     return LINKED.sub("\\g<0>\N{WORD JOINER}", text)
 
 
 def folded(title: str, content: str) -> str:
     """Fold a content behind a title, where some read Markdown and others do not."""
-    plain = unlinked(escape(clean(title), quote=False))
+    plain = _unlinked(escape(clean(title), quote=False))
     plain = MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain)
     return f"<details><summary>{plain}</summary>\n\n{content}</details>\n\n"
 
@@ -106,72 +113,43 @@ def captioned(table: TextTable) -> str:
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
 
-def _story(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
+def _story(
+    view: RunView, notes: str, reproduce: ReportPiece, confidence: float
+) -> tuple[list[ReportPiece], Frames]:
     lines = ""
-    for result in view.results:
-        if len(view.results) <= FEW or not _stands(result):
-            brief = result.brief
-            about = f"About: {brief.about}." if brief.about else ""
-            title = f"{title_of(brief, record['run']['confidence'])}."
-            lines += f"* {text_md(' '.join(filter(None, (title, _seen(brief), about))))}\n"
-    head, rows = _rows(view.summary, [result.status for result in view.results])
-    pieces = [ReportPiece("the notes", _opening(view, f"{lines}\n" if lines else "")), *rows]
-    pieces.append(ReportPiece("how to reproduce", _reproduce(view)))
+    for r in view.results:
+        if len(view.results) <= FEW or r.status not in STAND:
+            about = f"About: {r.about}." if r.about else ""
+            told = filter(None, (f"{_title(r, confidence)}.", _seen(r), about))
+            lines += f"* {text_md(' '.join(told))}\n"
+    head, rows = _rows(view.summary, [r.status for r in view.results])
+    pieces = [ReportPiece("the notes", (f"{lines}\n" if lines else "") + notes), *rows, reproduce]
     if view.results:
-        pieces.append(ReportPiece("the findings", _findings(view)))
-    for result in view.results:
-        title = f"{result.status.symbol} {text_md(result.id)}: {result.status.word}"
-        section = f"### {title}\n\n{_parts(result.parts)}"
-        pieces.append(ReportPiece("result", section, result.status))
-        if table := result.query_table:
+        found = f"{captioned(view.findings)}\n\n" if view.findings else ""
+        words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
+        notions = f"## Both notions\n\n{captioned(view.notions)}\n\n" if view.notions else ""
+        pieces.append(ReportPiece("the findings", f"## Findings\n\n{found}{words}{notions}"))
+    for r in view.results:
+        title = f"{r.status.symbol} {text_md(r.id)}: {r.status.word}"
+        pieces.append(ReportPiece("result", f"### {title}\n\n{_parts(r.parts)}", r.status))
+        if table := r.query_table:
             pieces.append(ReportPiece("table", folded(table.caption, f"{table_md(table)}\n\n")))
     return pieces, {"row": (head, "\n"), "result": ("## Results\n\n", "")}
 
 
-def _digest(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
-    """Tell what somebody has to act on, the worst first, and put all mechanisms into a table."""
-    head, rows = _rows(*by_mechanism(view))
-    confidence = record["run"]["confidence"]
-    acted = (
-        ReportPiece("result", _section(result, confidence), result.status)
-        for result in view.results
-        if not _stands(result)
-    )
-    pieces = [
-        ReportPiece("the notes", _opening(view, "")),
-        *acted,
-        *rows,
-        ReportPiece("how to reproduce", _reproduce(view)),
-        ReportPiece("the findings", MORE.format(IN_FULL[bool(record["run"]["catalogue"])])),
-    ]
-    return pieces, {"row": (f"## Every mechanism\n\n{head}", "\n"), "result": (ACT, "")}
+def _seen(r: FullView) -> str:
+    """Return what changed where; empty where nothing was refuted."""
+    return r.seen if r.status in WRONG else ""
 
 
-def _stands(result: ResultView) -> bool:
-    """Whether nobody needs to act on it: not refuted, and not because the audit is weak."""
-    return result.status in {HELD, VERIFIED}
-
-
-def _seen(brief: Brief) -> str:
-    """Say what changed where; empty where nothing was refuted."""
-    return brief.seen if brief.status in {REFUTED, EXPECTED} else ""
-
-
-def _opening(view: RunView, lines: str) -> str:
-    notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
-    return f"{lines}{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
-
-
-def _section(result: ResultView, confidence: float) -> str:
+def _section(r: FullView, confidence: float) -> ReportPiece:
     """Write what there is to act on; what was refuted as declared is folded."""
-    brief, seen = result.brief, _seen(result.brief)
+    title, seen = _title(r, confidence), _seen(r)
     story = f"{text_md(seen)}\n\n" if seen else ""
-    story += f"{code_md(brief.replay)}\n\n" if brief.replay else ""
-    story += _parts(part for part in result.parts if part.title in TOLD)
-    title = title_of(brief, confidence)
-    if brief.status is not EXPECTED:
-        return f"### {text_md(title)}\n\n{story}"
-    return folded(title, story)
+    story += f"{code_md(r.replay)}\n\n" if r.replay else ""
+    story += _parts(part for part in r.parts if part.title in TOLD)
+    text = folded(title, story) if r.status is EXPECTED else f"### {text_md(title)}\n\n{story}"
+    return ReportPiece("result", text, r.status)
 
 
 def _parts(parts: Iterable[Part]) -> str:
@@ -180,11 +158,6 @@ def _parts(parts: Iterable[Part]) -> str:
         + ("" if part.command is None else f"{code_md(part.command)}\n\n")
         for part in parts
     )
-
-
-def _reproduce(view: RunView) -> str:
-    facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
-    return f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
 
 
 def _rows(table: TextTable, statuses: Sequence[Status]) -> tuple[str, list[ReportPiece]]:
@@ -196,16 +169,9 @@ def _rows(table: TextTable, statuses: Sequence[Status]) -> tuple[str, list[Repor
     return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", pieces
 
 
-def _findings(view: RunView) -> str:
-    table = f"{captioned(view.findings)}\n\n" if view.findings else ""
-    words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
-    notions = f"## Both notions\n\n{captioned(view.notions)}\n\n" if view.notions else ""
-    return f"## Findings\n\n{table}{words}{notions}"
-
-
-def title_of(brief: Brief, confidence: float) -> str:
-    """Say in a line who claims what, what was found, and the verdict."""
-    who, claims, found, verdict = row_of(brief, confidence)
+def _title(r: FullView, confidence: float) -> str:
+    """Return in a line who claims what, what was found, and the verdict."""
+    who, claims, found, verdict = row_of(r, confidence)
     return f"{who}: {', '.join(filter(None, (claims, found)))}; {verdict}"
 
 
@@ -214,53 +180,43 @@ def by_mechanism(view: RunView) -> tuple[TextTable, tuple[Status, ...]]:
 
     The worst row comes first; with it the worst status of each row is returned.
     """
-    claims = [(result.brief, result.raw["claim"]) for result in view.results]
-    rows = [
-        row
-        for name in dict.fromkeys(brief.mechanism for brief, _ in claims)
-        for row in _beside([each for each in claims if each[0].mechanism == name])
+    names = dict.fromkeys(r.mechanism for r in view.results)
+    pairs = [
+        pair for name in names for pair in _beside([r for r in view.results if r.mechanism == name])
     ]
     legend = ", ".join(f"{status.symbol} {status.word}" for _, status in view.counts)
+    rows = []
+    for pair in pairs:
+        who = next(r for r in pair if r is not None)
+        about = f"{who.mechanism} ({who.about})" if who.about else who.mechanism
+        rows.append((about, *map(_claim, pair)))
     table = TextTable.of(
         f"Worst first: {legend}. Numbers are those of the audited cells: "
-        f"computed, or bounds (≥, 'to'). {units_words({result.unit for result in view.results})}",
+        f"computed, or bounds (≥, 'to'). {view.units}",
         f"mechanism | claim | {CORRECTED}",
-        (
-            (
-                f"{who.mechanism} ({who.about})" if who.about else who.mechanism,
-                _claim(first),
-                _claim(second),
-            )
-            for first, second in rows
-            if (who := first or second) is not None
-        ),
+        rows,
     )
-    if all(second is None for _, second in rows):
+    if all(second is None for _, second in pairs):
         table = table.without(CORRECTED)
-    return table, tuple(
-        min((each.status for each in row if each is not None), key=ALL.index) for row in rows
-    )
+    statuses = ([r.status for r in pair if r is not None] for pair in pairs)
+    return table, tuple(min(some, key=ALL.index) for some in statuses)
 
 
-def _beside(claims: Sequence[tuple[Brief, Raw]]) -> Iterator[tuple[Brief | None, Brief | None]]:
+def _beside(results: Sequence[FullView]) -> Iterator[tuple[FullView | None, FullView | None]]:
     """Put each corrected claim of a mechanism beside the first other one of the same thing."""
-    corrected = [each for each in claims if each[1]["status"] == "corrected"]
-    for brief, claim in claims:
-        if claim["status"] == "corrected":
-            continue
-        same = [
-            each
-            for each in corrected
-            if (each[0].about, each[1]["kind"]) == (brief.about, claim["kind"])
-        ]
-        if same:
-            corrected.remove(same[0])
-        yield brief, same[0][0] if same else None
-    yield from ((None, brief) for brief, _ in corrected)
+    corrected = [r for r in results if r.raw["claim"]["status"] == "corrected"]
+    for r in results:
+        claim = r.raw["claim"]
+        if claim["status"] != "corrected":
+            of = r.about, claim["kind"]
+            same = [each for each in corrected if (each.about, each.raw["claim"]["kind"]) == of]
+            if same:
+                corrected.remove(same[0])
+            yield r, same[0] if same else None
+    yield from ((None, r) for r in corrected)
 
 
-def _claim(brief: Brief | None) -> str:
-    if brief is None:
+def _claim(r: FullView | None) -> str:
+    if r is None:
         return MISSING
-    _, _, found, _ = row_of(brief, 1.0)
-    return ", ".join(filter(None, (f"{brief.status.symbol} {brief.claimed}", found)))
+    return ", ".join(filter(None, (f"{r.status.symbol} {r.claimed}", row_of(r, 1.0)[2])))

@@ -83,6 +83,8 @@ VERIFIED = Status(
 
 ALL = (REFUTED, ERROR, MISSED, INCONCLUSIVE, EXPECTED, HELD, VERIFIED)
 """Every status, worst first."""
+WRONG, STAND, UNDECIDED = {REFUTED, EXPECTED}, {HELD, VERIFIED}, {ERROR, MISSED, INCONCLUSIVE}
+"""The claim is broken; nobody needs to act; the audit failed or is weak."""
 
 _BY_VERDICT = {
     "refuted": REFUTED,

@@ -19,9 +19,9 @@ from dpassay.engine.kinds import leaks_of
 from dpassay.errors import InvalidInput
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.reports.run.parts import parts_of
+from dpassay.reports.run.result import ResultView
+from dpassay.reports.run.story import parts_of
 from dpassay.reports.run.words import claim_short
-from dpassay.reports.shared.statuses import status_of
 from tests.engine.recorded import LabelShare, recorded
 
 ZERO_OR_ONE = replace_one([[0.0], [1.0]], [1, 0])
@@ -91,7 +91,7 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
     assert claim_short(made["claim"]) == "excess error ≤ 0.75"
     shown = "\n".join(
         text
-        for part in parts_of(made, status_of(made), {"confidence": 0.999})
+        for part in parts_of(ResultView(made, "", 0), {"confidence": 0.999})
         for text in part.texts
     )
     assert "the excess error (see the unit) is -0.4 on S, -0.9 on S'" in shown
@@ -122,7 +122,7 @@ def test_record_witness_and_words() -> None:
     assert claim_short(made["claim"]) == "error ≤ 0.75"
     told = "\n".join(
         text
-        for part in parts_of(made, status_of(made), {"confidence": 0.999})
+        for part in parts_of(ResultView(made, "", 0), {"confidence": 0.999})
         for text in part.texts
     )
     assert "Error of at most 0.75, on every dataset" in told

@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from dpassay.cli.main import main
 from dpassay.record.kinds import RUNS
-from dpassay.reports.run.pipeline.notices import notices
+from dpassay.reports.run.pipeline import notices
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method, lower_bound
 from dpassay.stats.scales import Ratio

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.reports.run.brief import briefs, lead, leaks
-from dpassay.reports.run.seen_cell import shares
+from dpassay.reports.run.lead import briefs, lead, leaks
+from dpassay.reports.run.words import shares
 
 Record = dict[str, Any]
 
@@ -55,7 +55,7 @@ def test_a_computed_leak_is_equal_and_no_leak_is_beyond_a_claim_that_holds(make:
 def test_what_is_known_of_a_sampled_result_that_is_not_refuted(make: Any) -> None:
     found = one(make, make.sampled("mine", "not refuted", lower=0.1239, upper=1.1111))
     assert found.found == "0.123 to 1.12"
-    assert found.least == 0.1239
+    assert found.ratio == 0.1239
     assert found.times == ""
 
 
@@ -103,7 +103,7 @@ def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
 
 def test_an_error_and_a_result_without_a_leak_say_nothing_of_a_pair(make: Any) -> None:
     crash = one(make, make.result("crash", "error", reason="sample returned NaN"))
-    assert (crash.found, crash.seen, crash.replay, crash.least) == ("", "", "", None)
+    assert (crash.found, crash.seen, crash.replay, crash.ratio) == ("", "", "", None)
     assert one(make, make.computed("mine", "not refuted", 0.0)).seen == ""
 
 

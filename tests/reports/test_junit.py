@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import xmlschema
 
-from dpassay.reports.run.junit import to_junit
+from dpassay.reports.run.pipeline import to_junit
 
 Record = dict[str, Any]
 
@@ -174,7 +174,7 @@ def test_hostile_names(make: Any, name: str, verdict: str) -> None:
 def test_a_name_that_was_not_cleaned_cannot_break_the_document(
     make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("junit", "view", "words"):
+    for module in ("pipeline", "result", "view", "words"):
         monkeypatch.setattr(f"dpassay.reports.run.{module}.clean", str)
     made = make.sampled(NASTY, "refuted")
     made["mechanism"] = made["reason"] = NASTY

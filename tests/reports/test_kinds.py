@@ -37,7 +37,7 @@ def kinds(make: Any) -> Record:
 
 def test_each_kind_is_held_against_its_own_number(kinds: Record) -> None:
     view = make_view(kinds)
-    found = {result.id: (result.claim, result.claimed, result.unit) for result in view.results}
+    found = {result.id: (result.claim, result.promised, result.unit) for result in view.results}
     assert found == {
         "stable.exact": ("γ = 0.125", 0.125, "change of a probability"),
         "mean.monte-carlo": ("γ = 0.125", 0.125, "change of the prediction"),

@@ -16,7 +16,7 @@ from dpassay.record.witness_words import in_words
 from dpassay.reports.run.comparisons import seen
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.summary import print_summary
+from dpassay.reports.run.terminal import print_summary
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 

@@ -10,13 +10,11 @@ from rich.console import Console
 
 from dpassay.engine.wording import stopped_words
 from dpassay.record.schemas import fault
-from dpassay.reports.run.brief import briefs, lead
-from dpassay.reports.run.junit import to_junit
+from dpassay.reports.run.lead import briefs, lead
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.pipeline.comment import to_comment
-from dpassay.reports.run.summary import print_summary
-from dpassay.reports.run.terminal import print_explanation
+from dpassay.reports.run.pipeline import to_comment, to_junit
+from dpassay.reports.run.terminal import print_explanation, print_summary
 
 Record = dict[str, Any]
 SENTENCE = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dpassay.reports.run.summary import FEW, print_summary
+from dpassay.reports.run.terminal import FEW, print_summary
 
 Record = dict[str, Any]
 

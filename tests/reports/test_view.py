@@ -12,6 +12,7 @@ import pytest
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
 from dpassay.record.run_record import record_schema
+from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.view import find_result, make_view
 from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, plural
 
@@ -27,23 +28,32 @@ def test_fixtures_are_records(small: Record, hostile: Record) -> None:
         jsonschema.validate(record, record_schema())
 
 
-def test_headline_of_a_clean_catalogue(make: Any) -> None:
-    record = make.record(
-        make.computed("a", "refuted", 2.0, expected="refuted"),
-        *[make.computed(n, "not refuted") for n in "bcd"],
-    )
-    assert headline(record) == "1 of 4 claims refuted, as expected"
-
-
-def test_headline_tells_expected_from_unexpected(make: Any) -> None:
-    record = make.record(
-        make.computed("a", "refuted", 2.0, expected="refuted"), make.computed("b", "refuted", 2.0)
-    )
-    assert headline(record) == "2 of 2 claims refuted, 1 of them as expected"
-
-
-def test_headline_without_refutation(make: Any) -> None:
-    assert headline(make.record(make.computed("a", "verified"))) == "0 of 1 claim refuted"
+@pytest.mark.parametrize(
+    ("results", "complete", "said"),
+    [
+        ((), True, "Nothing was audited"),
+        ((), False, "Nothing was audited: the run was interrupted"),
+        ((("verified", None),), True, "0 of 1 claim refuted"),
+        (
+            (("refuted", "refuted"), *[("not refuted", None)] * 3),
+            True,
+            "1 of 4 claims refuted, as expected",
+        ),
+        (
+            (("refuted", "refuted"), ("refuted", None)),
+            True,
+            "2 of 2 claims refuted, 1 of them as expected",
+        ),
+    ],
+)
+def test_headline(
+    make: Any, results: tuple[tuple[str, str | None], ...], complete: bool, said: str
+) -> None:
+    made = [
+        make.computed(str(k), verdict, 2.0 if verdict == "refuted" else 0.5, expected=expected)
+        for k, (verdict, expected) in enumerate(results)
+    ]
+    assert headline(make.record(*made, complete=complete)) == said
 
 
 def test_headline_counts_everything_that_went_wrong(small: Record) -> None:
@@ -59,11 +69,6 @@ def test_what_is_not_among_the_findings_is_said(make: Any, small: Record) -> Non
     assert any(words.startswith(said) for words in make_view(small).findings_words)
     known = make.computed("a", "not refuted", 0.25, any_size=make.any_size(0.25))
     assert not any(words.startswith(said) for words in make_view(make.record(known)).findings_words)
-
-
-def test_headline_of_nothing(make: Any) -> None:
-    assert headline(make.record()) == "Nothing was audited"
-    assert headline(make.record(complete=False)) == "Nothing was audited: the run was interrupted"
 
 
 def test_worst_first(small: Record) -> None:
@@ -269,17 +274,19 @@ def test_import_costs_nothing() -> None:
 
 
 def test_view_needs_nothing_but_the_record(small: Record) -> None:
-    assert make_view(json.loads(json.dumps(small))) == make_view(small)
+    assert to_markdown(json.loads(json.dumps(small))) == to_markdown(small)
 
 
 def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     from dpassay.api import audit
     from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
     from dpassay.record.run_record import result_json
-    from dpassay.reports.run.parts import parts_of
-    from dpassay.reports.shared.statuses import HELD
+    from dpassay.reports.run.result import ResultView
+    from dpassay.reports.run.story import parts_of
 
-    parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})
+    parts = parts_of(
+        ResultView(result_json(audit(Averaged(r=3)), 0.999), "", 0), {"confidence": 0.999}
+    )
     (fit,) = (part for part in parts if part.title == "Goodness of fit")
     assert fit.texts[0].startswith("The sampler has no coins: ")
     assert fit.texts[0].endswith(" were compared with the declared values, and all agree.")

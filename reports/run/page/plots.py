@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpassay.numerics import DOWN, UP, written
-from dpassay.reports.run.profiles import ProfileView
-from dpassay.reports.run.queries import QueryView
-from dpassay.reports.run.view import ResultView
+from dpassay.numerics import DOWN, NEAREST, UP, written
+from dpassay.reports.run.tables import ProfileView, QueryView
+from dpassay.reports.run.view import FullView
 from dpassay.reports.shared.chart import (
     CLAIM,
     CLAIMED,
@@ -43,49 +41,50 @@ if TYPE_CHECKING:
 
 Curves = Mapping[str, Sequence[float]]
 
-HEIGHT = 2.6
-"""Of a picture, in inches."""
-MOST_MARKS = 200
-"""More queries than that are drawn as an area: marks would hide one another."""
-CROWDED = 60
-"""With more queries than that, dots are smaller."""
-ROOM = 2.2
-"""Factor between neighbouring labels of a logarithmic axis, at least."""
-BELOW = 0.012
-"""Part of an upright axis that lies below 0, so that a line there is seen."""
-EXACT = 1e-6
-"""Bounds that are nowhere farther apart are drawn, and written, as one curve."""
-SMALL = 0.05
-"""Below this a claimed delta, or the corner of the claimed trade-off, needs a logarithmic axis."""
-DECADES = 30
-"""Stretches of a logarithmic axis, at the ends of which a curve is read off."""
-DIGITS = 4
-"""Of the numbers in the tables; bounds are rounded outwards, the record has them in full."""
+HEIGHT = 2.6  # of a picture, in inches
+MOST_MARKS = 200  # more queries than that are drawn as an area: marks would hide one another
+CROWDED = 60  # with more queries than that, dots are smaller
+ROOM = 2.2  # factor between neighbouring labels of a logarithmic axis, at least
+BELOW = 0.012  # part of an upright axis that lies below 0, so that a line there is seen
+EXACT = 1e-6  # bounds that are nowhere farther apart are drawn, and written, as one curve
+SMALL = 0.05  # a claimed delta or corner below this needs a logarithmic axis
+DECADES = 30  # stretches of a logarithmic axis, at the ends of which a curve is read off
+DIGITS = 4  # of the numbers in the tables; bounds are rounded outwards
+SAME_NUMBERS = "The table below has the same numbers."
 
 
-def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
+def query_plot(result: FullView, *, claimed: str, name: str) -> str:
     """Draw the leak at every query point as SVG, the worst first, with the claim as a line.
 
     Exact leaks are points; sampled ones are intervals from the lower to the upper bound. The
     mechanism's own worst cases are hollow. Its numbers are those of the per-query table.
     """
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
-    own = sum(query.own for query in queries)
-    edge = _edge(queries, result.claimed)
+    own, number = sum(query.own for query in queries), len(queries)
+    # room for the claim and every leak, at most three times that for upper bounds; 1 if all are 0
+    sizes = [result.promised, *(each.size for each in queries if math.isfinite(each.size))]
+    uppers = [each.upper for each in queries if math.isfinite(each.upper)]
+    edge = 1.12 * min(max(sizes + uppers), 2 * max(sizes)) or 1.0
+    # the first rank has a label, and at most four more
+    powers = (10**power for power in range(19))
+    step = next(size * power for power in powers for size in (1, 2, 5) if number < 5 * size * power)
+    ranks = sorted({1, *range(step, number + 1, step)})
+    how = "Points are computed leaks"
+    how = "Lines run from the lower to the upper bound" if result.sampled else how
     # just below 0, or below an excess error that is less
     start = 1.12 * min((-BELOW * edge, *(query.size for query in queries)))
     with drawing(HEIGHT) as (axes,):
         frame(
             axes,
-            (0.2, len(queries) + 0.8),
+            (0.2, number + 0.8),
             (start, edge),
-            x_ticks={rank: str(rank) for rank in _ranks(len(queries))},
+            x_ticks={rank: str(rank) for rank in ranks},
             names=("queries, worst first" + (" (◇ own worst case)" if own else ""), ""),
             title=result.unit,
             claim=f"┄ claim {claimed}",
         )
         axes.grid(visible=False, axis="x")
-        rule(axes, result.claimed, CLAIMED)
+        rule(axes, result.promised, CLAIMED)
         draw = _area if len(queries) > MOST_MARKS else _queries
         draw(axes, queries, result, edge)
         return svg(
@@ -93,31 +92,22 @@ def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
             name=name,
             title=f"{result.unit.capitalize()} at every query: {result.id}",
             description=(
-                f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
-                "worst first. "
-                + (
-                    "Lines run from the lower to the upper bound"
-                    if result.sampled
-                    else "Points are computed leaks"
-                )
-                + "; the dashed line is the claim; an arrow means that the value lies beyond "
-                "the edge or is infinite. The table below has the same numbers."
+                f"{plural(number - own, 'query')} and {plural(own, 'own worst case')}, worst "
+                f"first. {how}; the dashed line is the claim; an arrow means that the value lies "
+                f"beyond the edge or is infinite. {SAME_NUMBERS}"
             ),
         )
 
 
-def _queries(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+def _queries(axes: Axes, queries: Sequence[QueryView], result: FullView, edge: float) -> None:
     """Draw a mark for every query; beyond the edge an arrow."""
     colour, size = PALETTE[result.status.slug], 5.4 if len(queries) <= CROWDED else 3.4
     ranked = list(enumerate(queries, 1))
     inside = [(rank, each) for rank, each in ranked if each.size <= edge]
     far = [(rank, edge) for rank, each in ranked if each.size > edge]
     if result.sampled:
-        spans(
-            axes,
-            [(rank, each.size, min(each.upper, edge)) for rank, each in inside],
-            Look(colour, width=1.2),
-        )
+        intervals = [(rank, each.size, min(each.upper, edge)) for rank, each in inside]
+        spans(axes, intervals, Look(colour, width=1.2))
         ended = [(rank, each.upper) for rank, each in inside if each.upper <= edge]
         marks(axes, ended, Look(colour, marker="_", size=size, width=1.2))
         far += [(rank, edge) for rank, each in inside if each.upper > edge]
@@ -128,7 +118,7 @@ def _queries(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge:
     marks(axes, far, Look(colour, marker="^", size=6.4))
 
 
-def _area(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+def _area(axes: Axes, queries: Sequence[QueryView], result: FullView, edge: float) -> None:
     """Draw so many queries as an area: in each stretch of ranks from the least to the most."""
     colour = PALETTE[result.status.slug]
     stretches = [
@@ -151,14 +141,12 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
     """
     found = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
-    points = [point for point, _ in curve]
+    points, colour = [point for point, _ in curve], PALETTE["held"]
     top = 1.25 * max([claim, *(leak for _, leak in found)]) or 1.0
-    ends = 0.5 * min(points), 2 * max(points)
-    colour = PALETTE["held"]
     with drawing(HEIGHT) as (axes,):
         frame(
             axes,
-            ends,
+            (0.5 * min(points), 2 * max(points)),
             (0.0, top),
             logarithmic="x",
             x_ticks={point: f"{point:g}" for point, _ in _apart(sorted(curve))},
@@ -170,11 +158,8 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
         line(axes, found, Look(colour, width=1.2, marker="o"))
         for point, leak in _apart(found):
             beside(axes, written(leak, 3, UP), (point, leak), (4, 5))
-        marks(
-            axes,
-            [(point, 0.93 * top) for point in blind],
-            Look(PALETTE["inconclusive"], marker="^", size=6.4),
-        )
+        arrow = Look(PALETTE["inconclusive"], marker="^", size=6.4)
+        marks(axes, [(point, 0.93 * top) for point in blind], arrow)
         if blind:
             beside(axes, "▲ not promised", (min(blind), 0.93 * top), (-4, -14), color=CLAIM)
         return svg(
@@ -185,22 +170,17 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
                 "The smallest leak that would have been refuted with probability 0.9, over the "
                 "probability of the answer that shows it; the rarer the answer, the larger. "
                 "The dashed line is the claim; an arrow means that none is promised. "
-                "The table below has the same numbers."
+                f"{SAME_NUMBERS}"
             ),
         )
 
 
 def sight_table(points: Sequence[tuple[float, float]]) -> TextTable:
     """Return the smallest leaks that would have been refuted, as drawn."""
-    return TextTable(
-        caption="Smallest leak that would have been refuted with probability 0.9",
-        columns=("probability of the answer", "leak"),
-        numeric=(True, True),
-        rows=tuple(
-            (f"{point:g}", "not promised" if math.isinf(leak) else written(leak, DIGITS, UP))
-            for point, leak in points
-        ),
-    )
+    caption = "Smallest leak that would have been refuted with probability 0.9"
+    told = ("not promised" if math.isinf(leak) else written(leak, DIGITS, UP) for _, leak in points)
+    rows = zip([f"{point:g}" for point, _ in points], told, strict=True)
+    return TextTable.of(caption, "probability of the answer: | leak:", rows)
 
 
 def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
@@ -246,7 +226,7 @@ def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
 
 def profile_table(view: ProfileView) -> TextTable:
     """Return the privacy profile as drawn."""
-    return _curve_table(view.tables[0].caption, "ε", "δ(ε)", view.profile, "epsilon")
+    return _curve_table(f"Privacy profile{view.of}", "ε", "δ(ε)", view.profile, "epsilon")
 
 
 def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
@@ -256,7 +236,12 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
     those of `profile_plot`.
     """
     trade_off: Curves = view.trade_off
-    corner = (1 - view.delta) / (1 + math.exp(min(view.epsilon, 700.0)))
+    known, delta, steep = (
+        trade_off["false_positive"],
+        view.delta,
+        math.exp(min(view.epsilon, 700.0)),
+    )
+    corner = (1 - delta) / (1 + steep)
     small = 0 < corner < SMALL
     least = corner / 10 if small else 0.0
     grid = np.geomspace(least, 1.0, DECADES + 1).tolist() if small else []
@@ -270,14 +255,17 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
             title="least false negatives",
         )
         line(axes, [(each, 1 - each) for each in grid or (0.0, 1.0)], GUESSING)
-        levels, allowed = _claimed(view, grid, corner)
+        # the claim's trade-off function: as it is known, or its two lines, then 0
+        levels = grid or sorted({*known, corner, 1 - delta})
+        allowed = [max(0.0, 1 - delta - steep * a, (1 - delta - a) / steep) for a in levels]
+        if "delta" in view.claimed:
+            levels, allowed = grid or known, view.claimed["false_negative"]
+            allowed = np.interp(grid, known, allowed).tolist() if grid else allowed
         curves = trade_off
         if small:
-            rates = trade_off["false_positive"]
-            curves = {"false_positive": grid} | {
-                side: np.interp(grid, rates, trade_off[side]).tolist()
-                for side in ("lower", "upper")
-            }
+            sides = "lower", "upper"
+            curves = {side: np.interp(grid, known, trade_off[side]).tolist() for side in sides}
+            curves = {"false_positive": grid, **curves}
         _curves(axes, curves, "false_positive", least, slug)
         line(axes, zip(levels, allowed, strict=True), CLAIMED)
         known_words = "━ computed" if _is_exact(trade_off) else "■ certified"
@@ -299,15 +287,9 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
 
 def trade_off_table(view: ProfileView) -> TextTable:
     """Return the trade-off function as drawn, with that of the claim."""
-    names = "false positives", "false negatives"
-    table = _curve_table(view.tables[1].caption, *names, view.trade_off, "false_positive")
-    claimed = (written(each, DIGITS, DOWN) for each in view.claimed["false_negative"])
-    return replace(
-        table,
-        columns=(*table.columns, "the claim's"),
-        numeric=(*table.numeric, True),
-        rows=tuple((*row, each) for row, each in zip(table.rows, claimed, strict=True)),
-    )
+    names, caption = ("false positives", "false negatives"), f"Trade-off function{view.of}"
+    claimed = view.claimed["false_negative"]
+    return _curve_table(caption, *names, view.trade_off, "false_positive", claimed)
 
 
 def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -317,23 +299,6 @@ def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         if not kept or point[0] * ROOM <= kept[-1][0]:
             kept.append(point)
     return kept
-
-
-def _ranks(number: int) -> list[int]:
-    """Return the ranks to label: the first, and at most four more."""
-    powers = (10**power for power in range(19))
-    step = next(size * power for power in powers for size in (1, 2, 5) if number < 5 * size * power)
-    return sorted({1, *range(step, number + 1, step)})
-
-
-def _edge(queries: Sequence[QueryView], claimed: float) -> float:
-    """Return the end of the axis.
-
-    Room for the claim and every leak, at most three times that for upper bounds; 1 if all are 0.
-    """
-    sizes = [query.size for query in queries if math.isfinite(query.size)]
-    uppers = [query.upper for query in queries if math.isfinite(query.upper)]
-    return 1.12 * min(max([claimed, *sizes, *uppers]), 2 * max([claimed, *sizes])) or 1.0
 
 
 def _curves(axes: Axes, curves: Curves, over: str, floor: float, slug: str) -> None:
@@ -348,21 +313,6 @@ def _curves(axes: Axes, curves: Curves, over: str, floor: float, slug: str) -> N
         line(axes, zip(x, side, strict=True), Look(colour, width=1.2))
 
 
-def _claimed(
-    view: ProfileView, grid: Sequence[float], corner: float
-) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the claim's trade-off function: as it is known, or its two lines, then 0."""
-    levels: Sequence[float] = view.trade_off["false_positive"]
-    if "delta" in view.claimed:
-        allowed = view.claimed["false_negative"]
-        return (grid, np.interp(grid, levels, allowed).tolist()) if grid else (levels, allowed)
-    levels = grid or sorted({*levels, corner, 1 - view.delta})
-    steep, delta = math.exp(min(view.epsilon, 700.0)), view.delta
-    return levels, [
-        max(0.0, 1 - delta - steep * level, (1 - delta - level) / steep) for level in levels
-    ]
-
-
 def _is_exact(curves: Curves) -> bool:
     return all(
         upper - lower <= EXACT
@@ -372,21 +322,18 @@ def _is_exact(curves: Curves) -> bool:
 
 def _kind_words(curves: Curves) -> str:
     told = "is computed" if _is_exact(curves) else "is a band that holds everywhere at once"
-    return f"The curve {told}. The table below has the same numbers."
+    return f"The curve {told}. {SAME_NUMBERS}"
 
 
-def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> TextTable:
+def _curve_table(
+    caption: str, x: str, y: str, curves: Curves, over: str, claimed: Sequence[float] = ()
+) -> TextTable:
+    titles, columns = f"{x}: | {y}:", [(curves["upper"], NEAREST)]
+    if not _is_exact(curves):
+        titles, columns = f"{x}: | {y} at least: | at most:", [(curves["lower"], DOWN)]
+        columns.append((curves["upper"], UP))
+    if claimed:
+        titles, columns = f"{titles} | the claim's:", [*columns, (claimed, DOWN)]
+    numbers = [[written(each, DIGITS, way) for each in side] for side, way in columns]
     points = [f"{each:.4g}" for each in curves[over]]
-    columns: tuple[str, ...] = (x, f"{y} at least", "at most")
-    numbers = [
-        [written(each, DIGITS, DOWN) for each in curves["lower"]],
-        [written(each, DIGITS, UP) for each in curves["upper"]],
-    ]
-    if _is_exact(curves):
-        columns, numbers = (x, y), [[written(each, DIGITS) for each in curves["upper"]]]
-    return TextTable(
-        caption=caption,
-        columns=columns,
-        numeric=(True,) * len(columns),
-        rows=tuple(zip(points, *numbers, strict=True)),
-    )
+    return TextTable.of(caption, titles, zip(points, *numbers, strict=True))

@@ -14,7 +14,7 @@ from dpassay.engine.result import Result
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
-from dpassay.reports.run.brief import lead
+from dpassay.reports.run.lead import lead
 from dpassay.reports.run.page.html import to_html
 
 pytestmark = pytest.mark.usefixtures("few_pairs")

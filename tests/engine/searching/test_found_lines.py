@@ -13,7 +13,7 @@ from dpassay import DP, Answers, Scalars, Tables, audit
 from dpassay.engine.evidence import VALUES
 from dpassay.engine.result import Result
 from dpassay.engine.searching.drawing import mine
-from dpassay.reports.run.found import found_lines, written
+from dpassay.reports.run.notebook import found_lines, written
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]

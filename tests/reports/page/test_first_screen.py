@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.brief import briefs
+from dpassay.reports.run.lead import briefs
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.cards import Card
@@ -148,7 +148,7 @@ def test_the_worst_over_all_datasets_is_told_where_it_is_known(make: Any) -> Non
 
 def test_cards_are_of_what_needs_somebody_to_act(small: Record) -> None:
     shown = chosen(make_view(small).results)
-    assert [each.brief.name for each in shown] == ["broken", "crash", "blind", "weak"]
+    assert [each.name for each in shown] == ["broken", "crash", "blind", "weak"]
 
 
 def test_a_result_alone_is_shown(make: Any) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.brief import lead
-from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.page.mechanisms import mechanism_pages
+from dpassay.reports.run.lead import lead
+from dpassay.reports.run.page.html import mechanism_pages, to_html
 
 Record = dict[str, Any]
 Attributes = dict[str, str]
@@ -255,7 +254,7 @@ def test_same_bytes_twice_and_in_a_fresh_process(small: Record, tmp_path: Path) 
     (tmp_path / "record.json").write_text(json.dumps(small), encoding="utf-8")
     code = (
         "import hashlib, json, pathlib, sys; from dpassay.reports.run.page.html import to_html; "
-        "from dpassay.reports.run.page.mechanisms import mechanism_pages; "
+        "from dpassay.reports.run.page.html import mechanism_pages; "
         "record = json.loads(pathlib.Path(sys.argv[1]).read_text()); "
         "pages = ''.join((to_html(record), *mechanism_pages(record).values())); "
         "print(hashlib.sha256(pages.encode()).hexdigest())"

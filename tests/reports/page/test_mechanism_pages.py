@@ -13,9 +13,8 @@ from dpassay.cli.shared import clear
 from dpassay.errors import InvalidInput
 from dpassay.record.files import write_text
 from dpassay.reports import write
-from dpassay.reports.run.page.folder import FOLDER, page_files, remove_stale
-from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.page.mechanisms import mechanism_pages
+from dpassay.reports.run.page.catalogue import FOLDER, page_files, remove_stale
+from dpassay.reports.run.page.html import mechanism_pages, to_html
 from tests.reports.page.test_html import Page
 
 Record = dict[str, Any]

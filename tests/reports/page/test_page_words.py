@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from dpassay.numerics import DOWN, NEAREST, UP
-from dpassay.reports.run.brief import briefs
+from dpassay.reports.run.lead import briefs
 from dpassay.reports.run.markdown import FEW, to_markdown
-from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
-from dpassay.reports.run.page.html import to_html
-from dpassay.reports.run.page.mechanisms import mechanism_pages
-from dpassay.reports.run.page.overview_plot import MARKS
+from dpassay.reports.run.page.catalogue import MARKS, Catalogue, make_catalogue
+from dpassay.reports.run.page.html import mechanism_pages, to_html
 from dpassay.reports.run.page.plots import trade_off_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.numbers import short_number

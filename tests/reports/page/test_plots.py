@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.page.overview_plot import Dot, dot_of, overview_plot
+from dpassay.reports.run.page.catalogue import Dot, dot_of, overview_plot
 from dpassay.reports.run.page.plots import query_plot, sight_plot
-from dpassay.reports.run.queries import LISTED
+from dpassay.reports.run.tables import LISTED
 from dpassay.reports.run.view import make_view
 from tests.reports.shared.test_chart import labels, marked
 
@@ -16,15 +16,19 @@ Record = dict[str, Any]
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = (
-    ("walk", [Dot(result="walk.a", kind="tight", ratio=1.0)]),
+    ("walk", [Dot(kind="tight", ratio=1.0)]),
     (
         "broken",
         [
-            Dot(result="broken.a", kind="refuted", ratio=math.inf),
-            Dot(result="broken.b", kind="seen", ratio=0.0),
+            Dot(kind="refuted", ratio=math.inf),
+            Dot(kind="seen", ratio=0.0),
         ],
     ),
 )
+
+
+def dot(make: Any, result: Record) -> Dot | None:
+    return dot_of(make_view(make.record(result)).results[0])
 
 
 def draw(result: Any, name: str = "p0q") -> str:
@@ -62,10 +66,10 @@ def test_infinite_and_missing_numbers_are_drawn(make: Any) -> None:
     crash = make.result("crash", "error")
     view = make_view(make.record(endless, crash))
     assert draw(view.results[0])
-    found = dot_of(endless)
+    found = dot(make, endless)
     assert found is not None
     assert (found.kind, found.ratio) == ("refuted", math.inf)
-    assert dot_of(crash) is None
+    assert dot(make, crash) is None
 
 
 def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> None:
@@ -80,16 +84,16 @@ def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> Non
     quiet = make.computed("quiet", "not refuted", 0.0)
     quiet["claim"] |= none
     assert draw(make_view(make.record(quiet)).results[0])
-    assert dot_of(quiet) is None
+    assert dot(make, quiet) is None
     quiet["claim"]["delta"] = 0.5
-    found = dot_of(quiet)
+    found = dot(make, quiet)
     assert found is not None
     assert found.ratio == 0
 
 
 def test_strange_letters_in_labels() -> None:
     name = "机制 $\\frac{$ <b> \x00"
-    text = overview_plot([(name, [Dot(result=name, kind="loose", ratio=0.5)])], name="overview")
+    text = overview_plot([(name, [Dot(kind="loose", ratio=0.5)])], name="overview")
     assert "机制 $\\frac{$ &lt;b&gt;" in text
     ET.fromstring(text)
 
@@ -103,7 +107,7 @@ def test_a_finding_gives_the_mark_and_what_was_only_audited_is_at_least(make: An
         "exceeded": make.computed("e", "not refuted", 0.5, any_size=make.any_size(2.0)),
     }
     for kind, result in kinds.items():
-        found = dot_of(result)
+        found = dot(make, result)
         assert found is not None
         assert found.kind == kind
         at = result["any_size"]["exact"] if result["any_size"] else result["exact"]
@@ -111,9 +115,7 @@ def test_a_finding_gives_the_mark_and_what_was_only_audited_is_at_least(make: An
 
 
 def test_ratios_stand_where_their_logarithms_are() -> None:
-    rows = [
-        (str(ratio), [Dot(result="a", kind="tight", ratio=ratio)]) for ratio in (0.1, 1.0, 10.0)
-    ]
+    rows = [(str(ratio), [Dot(kind="tight", ratio=ratio)]) for ratio in (0.1, 1.0, 10.0)]
     at = [x for x, _ in marked(overview_plot(rows, name="overview"), "held")]
     assert at[1] - at[0] == pytest.approx(at[2] - at[1], abs=0.15)
     assert at[1] - at[0] > 20

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpassay.reports.run.page.plots import profile_plot, trade_off_plot
-from dpassay.reports.run.profiles import ProfileView
+from dpassay.reports.run.tables import ProfileView
 from tests.reports.shared.test_chart import corners, labels, marked
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,7 +43,7 @@ def view(width: float, epsilon: float = 1.0, delta: float = 0.0) -> ProfileView:
         delta=delta,
         claimed={"false_negative": allowed},
         words=(),
-        tables=(),
+        of="",
     )
 
 

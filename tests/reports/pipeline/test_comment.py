@@ -6,7 +6,7 @@ import pytest
 
 from dpassay.record.baseline import Judged
 from dpassay.record.compare import compare
-from dpassay.reports.run.pipeline.comment import LIMIT, to_comment
+from dpassay.reports.run.pipeline import LIMIT, to_comment
 from tests.reports.conftest import HOSTILE
 
 Record = dict[str, Any]

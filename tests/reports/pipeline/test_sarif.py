@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.reports.run.pipeline.sarif import to_sarif
+from dpassay.reports.run.pipeline import to_sarif
 from tests.reports.conftest import HOSTILE
 
 Record = dict[str, Any]

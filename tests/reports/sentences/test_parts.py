@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from dpassay.record.run_record import record_schema
-from dpassay.reports.run.brief import briefs
-from dpassay.reports.run.summary import row_of
+from dpassay.reports.run.lead import briefs
+from dpassay.reports.run.terminal import row_of
 from dpassay.reports.run.view import make_view
 from tests.reports.sentences.told import Record, beside, computed, computed_record, only, told
 

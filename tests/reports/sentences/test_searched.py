@@ -138,7 +138,7 @@ def test_query_points_that_are_alike_are_one_row(make: Any) -> None:
     shown = only(make.record(result))
     assert [row[0] for row in shown.query_table.rows] == ["0, 2 to 3", "1", "4 to 5"]
     assert len(shown.queries) == 6
-    assert shown.more == 0
+    assert shown.query_shortlist[1] == 0
 
 
 def test_two_changes_of_each_record_are_two_pairs() -> None:

@@ -15,7 +15,7 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.laws import FiniteLaw
 from dpassay.record.run_record import make_record
-from dpassay.reports.run.view import ResultView, make_view
+from dpassay.reports.run.view import FullView, make_view
 from dpassay.targets.resolve import resolve
 from tests.core.toys import TableMechanism
 
@@ -37,13 +37,13 @@ def computed_record(name: str, *given: tuple[str, Any]) -> Record:
     return make_record(FACTS, assay([resolve(name, dict(given))], None, Settings(mode="exact")))
 
 
-def told(result: ResultView, *titles: str) -> str:
+def told(result: FullView, *titles: str) -> str:
     return " ".join(
         text for part in result.parts if not titles or part.title in titles for text in part.texts
     )
 
 
-def only(record: Record) -> ResultView:
+def only(record: Record) -> FullView:
     (result,) = make_view(record).results
     return result
 

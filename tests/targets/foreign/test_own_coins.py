@@ -17,7 +17,7 @@ from dpassay.engine.result import Result
 from dpassay.record.files import dumps
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness, read_witness, witness_fault
-from dpassay.reports.run.seen_cell import replay_command
+from dpassay.reports.run.words import replay_of
 from dpassay.testing import assayed
 from tests.targets.foreign.servers import LAPLACE, server
 
@@ -89,10 +89,9 @@ def test_commands_name_what_they_need(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"dpassay replay \S*w\.json --trust"):
         found.assert_not_refuted()
     witness = json.loads((tmp_path / "w.json").read_text())
-    shown: dict[str, Any] = {"id": "x", "clearest": witness}
-    assert replay_command(shown).endswith("x.clearest.json --trust")
-    shown["clearest"] = witness | {"target": "soft-majority", "parameters": {}}
-    assert not replay_command(shown).endswith("--trust")
+    assert replay_of(witness, "x").endswith("x.json --trust")
+    listed = witness | {"target": "soft-majority", "parameters": {}}
+    assert not replay_of(listed, "x").endswith("--trust")
 
 
 class Own(Mechanism):

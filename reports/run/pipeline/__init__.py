@@ -1,1 +1,0 @@
-"""What a pipeline is told of a run: code scanning and a comment."""
