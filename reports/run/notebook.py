@@ -104,7 +104,7 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
 
 def _without_values(text: str) -> str:
     """Leave out a record that a change names by its values."""
-    from dpassay.engine.told_apart import VALUES
+    from dpassay.engine.evidence import VALUES
 
     return re.sub(VALUES, "", text)
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from dpassay.claims import SINGLE
 from dpassay.engine.wording import query_words, stopped_words, through_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
+from dpassay.promise import SINGLE
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id
 from dpassay.reports.run.kinds import words_of
