@@ -85,7 +85,7 @@ def calibration_plot(points: Sequence[Raw]) -> str:
     with chart.drawing(height, left=1.75, across=chart.WIDE) as (axes,):
         sns.barplot(
             x=limits, y=list(range(len(points))), orient="h", width=0.56, ax=axes, color=GOOD,
-            saturation=1, alpha=0.18, linewidth=0,
+            saturation=1, alpha=0.18, linewidth=0, errorbar=None,
         )  # fmt: skip
         for row, (found, rate, point) in enumerate(zip(wrong, rates, points, strict=True)):
             good = found <= point["limit"]

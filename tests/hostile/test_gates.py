@@ -18,7 +18,7 @@ DPASSAY = [str(BIN / "dpassay")]
 MODULE = [sys.executable, "-m", "dpassay"]
 ENDS = "import os\nos._exit(0)\n"
 SHADOWS = (
-    *("jinja2", "matplotlib", "seaborn", "scour", "six", "rich", "pandas", "argcomplete"),
+    *("jinja2", "matplotlib", "seaborn", "rich", "pandas", "argcomplete"),
     *("jsonschema", "statsmodels"),
 )
 """What the judge imports when the auditees have run."""

@@ -25,7 +25,6 @@ SLOW = {
         "sklearn",
         "statsmodels",
         "seaborn",
-        "scour",
         "matplotlib",
         "jinja2",
         "jsonschema",
@@ -34,7 +33,7 @@ SLOW = {
     "scipy.stats",
 }
 HEAVY = SLOW | {"numpy", "scipy", "rich"}
-CHARTS = ["matplotlib", "pandas", "scipy.stats", "scour", "seaborn", "statsmodels"]
+CHARTS = ["matplotlib", "pandas", "scipy.stats", "seaborn", "statsmodels"]
 GRAMMARS = {"lark", "rfc3987", "rfc3987_syntax", "isoduration", "webcolors"}
 """What jsonschema imports where it is installed, for formats that no schema of ours names."""
 ROW = "chaudhuri-vinterbo-2013/lemma-4/by-content"
