@@ -111,6 +111,15 @@ def audit(
         with `data`. See `Settings`.
     domain, jobs, executor, scheduler, shard_timeout, memory : object
         See `Settings`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or there is nothing to audit.
     """
     if isinstance(mechanism, type):
         raise InvalidInput(

@@ -25,8 +25,10 @@ BETA: Range = (lambda beta: 0 <= beta < math.inf), "a finite number >= 0"
 class DP(Promise):
     """(epsilon, delta)-differential privacy of one answer.
 
-    P[M(S) in E] <= e^epsilon P[M(S') in E] + delta: Definition 1.2 of Dwork and Feldman (2018) when
-    the answer is a prediction at a fixed query point. The other fields are those of `Promise`.
+    P[M(S) in E] <= e^epsilon P[M(S') in E] + delta.
+
+    Definition 1.2 of Dwork and Feldman (2018) when the answer is a prediction at a fixed query
+    point.
 
     Parameters
     ----------
@@ -38,6 +40,13 @@ class DP(Promise):
     curve : Curve, optional
         The privacy curve of which this is a point; `zCDP`, `RDP` and `Profile` give such claims.
         An audit may hold the algorithm against another point of it.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "DP"
@@ -99,11 +108,25 @@ class DP(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GDP(Promise):
-    """mu-Gaussian differential privacy: P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu).
+    """mu-Gaussian differential privacy.
 
-    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart: Dong, Roth and Su,
-    'Gaussian differential privacy' (2022), section 2. `mu` is in [1e-100, 30]. What is measured is
-    the largest Phi^-1(P[M(S) in E]) - Phi^-1(P[M(S') in E]).
+    P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu) for every event E.
+
+    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Dong, Roth and Su,
+    'Gaussian differential privacy' (2022), section 2. What is measured is the largest Phi^-1(P[M(S)
+    in E]) - Phi^-1(P[M(S') in E]).
+
+    Parameters
+    ----------
+    mu : float
+        Claimed distance of the two normal laws, in standard deviations; in [1e-100, 30].
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "GDP"
@@ -120,11 +143,24 @@ class GDP(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability(Promise):
-    """gamma-uniform stability of a label, gamma in (0, 1].
+    """gamma-uniform stability of a label.
 
-    P[M(S, x) = y] <= P[M(S', x) = y] + gamma for every label y:
-    section 2 of Dagan and Feldman (2020). For two labels it is the same as (0, gamma)-differential
+    P[M(S, x) = y] <= P[M(S', x) = y] + gamma for every label y.
+
+    Section 2 of Dagan and Feldman (2020). For two labels it is the same as (0, gamma)-differential
     privacy.
+
+    Parameters
+    ----------
+    gamma : float
+        Claimed change of a probability; in (0, 1].
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "Stability"
@@ -152,9 +188,20 @@ class Stability(Promise):
 class PredictionStability(Promise):
     """Uniform replace-one prediction stability of a real prediction: |A(S, x) - A(S', x)| <= gamma.
 
-    Definition 4.4 of Dwork and Feldman (2018); gamma is finite and > 0, in the units of the
-    prediction. Where the prediction is randomised it is held against the difference of the means,
-    which is what adding noise and averaging rest on.
+    Definition 4.4 of Dwork and Feldman (2018). Where the prediction is randomised it is held
+    against the difference of the means, which is what adding noise and averaging rest on.
+
+    Parameters
+    ----------
+    gamma : float
+        Claimed change of a prediction, in the units of the prediction; finite and > 0.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "PredictionStability"
@@ -182,10 +229,23 @@ class Accuracy(Promise):
 
     Theorems about learning promise such numbers: an empirical error beyond that of the best
     function of a class, say. The neighbour relation says only which datasets are looked at; every
-    one of them is held against the bound by itself, which is finite and > 0, in the units of the
-    answer. A mechanism that claims it answers the error, as a number without coins, and is audited
-    in exact or exhaustive mode. `excess` says whether the number is an error minus what it is
-    compared with, so that it may be below 0.
+    one of them is held against the bound by itself. A mechanism that claims it answers the error,
+    as a number without coins, and is audited in exact or exhaustive mode.
+
+    Parameters
+    ----------
+    bound : float
+        Claimed largest error, in the units of the answer; finite and > 0.
+    excess : bool
+        Whether the number is an excess: an error minus what it is compared with, so that it may be
+        below 0.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "Accuracy"
@@ -215,11 +275,26 @@ class Accuracy(Promise):
 class ScoreStability(Promise):
     """(beta1, beta2, delta)-stability of a validation score.
 
-    Chaudhuri and Vinterbo (2013), Definition 2. All but a share delta of the random strings R are
-    good: with the same R on both sides, no change of one of n training records moves the score by
-    more than beta1 / n, and no change of one of m validation records by more than beta2 / m. Betas
-    are finite and >= 0, in units of the score, times n and m; delta is in [0, 1). Theorems 4 and 6
-    promise delta / k for each of k parameters: say that here.
+    Source: Chaudhuri and Vinterbo (2013), Definition 2.
+
+    All but a share delta of the random strings R are good: with the same R on both sides, no change
+    of one of n training records moves the score by more than beta1 / n, and no change of one of m
+    validation records by more than beta2 / m.
+
+    Parameters
+    ----------
+    beta1, beta2 : float
+        In units of the score, times n and m; finite and >= 0.
+    delta : float
+        Claimed proportion of bad R; in [0, 1). Theorems 4 and 6 promise delta / k for each of k
+        parameters: say that here.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
     """
 
     kind: ClassVar[str] = "ScoreStability"
@@ -235,12 +310,23 @@ class ScoreStability(Promise):
 
 
 def zCDP(rho: float, **promise: Any) -> DP:
-    """Return the claim of rho-zero-concentrated differential privacy, rho in (0, 300].
+    """Return the claim of rho-zero-concentrated differential privacy.
 
     The Renyi divergence of every order alpha > 1 is at most rho alpha: Bun and Steinke (2016),
     Definition 1.1. What is held against it are events: (epsilon, delta) at the delta where it is
-    most clearly broken, chosen by other trials than those that certify. `promise` are `relation`,
-    `unit`, `source` and so on, see `Promise`.
+    most clearly broken, chosen by other trials than those that certify.
+
+    Parameters
+    ----------
+    rho : float
+        In (0, 300].
+    promise
+        `relation`, `unit`, `source` and so on, see `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
 
     Examples
     --------
@@ -253,8 +339,19 @@ def zCDP(rho: float, **promise: Any) -> DP:
 def RDP(alpha: float | Mapping[float, float], epsilon: float | None = None, **promise: Any) -> DP:
     """Return the claim of Renyi differential privacy: Mironov (2017), Definition 4.
 
-    `alpha` is the order, > 1, and `epsilon` the largest divergence of that order in nats, > 0; or
-    `alpha` maps orders to their epsilons. `promise`: see `Promise`.
+    Parameters
+    ----------
+    alpha : float or mapping
+        The order, > 1; or orders with their epsilons.
+    epsilon : float, optional
+        Largest divergence of that order in nats, > 0.
+    promise
+        `relation`, `unit`, `source` and so on, see `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
 
     Examples
     --------

@@ -58,9 +58,15 @@ class OutputError(DpassayError, RuntimeError):
 class TargetError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3).
 
-    Its result is `error`, the rest of the run goes on. `cause` says what happened and where, and
-    goes into the record. `detail` is what the mechanism itself said, of what type and in which line
-    of its code; below that the traceback. It may quote data, so it is shown but never recorded.
+    Its result is `error`, the rest of the run goes on.
+
+    Parameters
+    ----------
+    cause : str
+        What happened and where. It goes into the record.
+    detail : str
+        What the mechanism itself said, of what type and in which line of its code; below that the
+        traceback. It may quote data, so it is shown but never recorded.
     """
 
     def __init__(self, cause: str, detail: str = "") -> None:

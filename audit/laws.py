@@ -25,6 +25,11 @@ class FiniteLaw:
     error : float
         Bound on the absolute numerical error of every finite entry of `log_p`; >= 0. It is carried
         into every exact number made from the law.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong, an entry is NaN or above 0, or a row does not sum to 1 within 1e-9.
     """
 
     log_p: NDArray[np.float64]
@@ -57,7 +62,9 @@ class FiniteLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PointLaw:
-    """The law of an algorithm without coins: the one real number that it answers at each query.
+    """The law of an algorithm without coins.
+
+    The one real number that it answers at each of q queries.
 
     Parameters
     ----------
@@ -65,6 +72,11 @@ class PointLaw:
         Finite.
     error : float
         Bound on the absolute numerical error of every value; >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong or a value is not finite.
     """
 
     values: NDArray[np.float64]
@@ -101,6 +113,11 @@ class NoiseLaw:
         Limits of the answer; infinite where there are none. Limits need Laplace noise and values
         between them: then all events beyond a limit have one likelihood ratio, and projecting loses
         nothing of the leak.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong, a value is not finite, or lies outside the limits.
     """
 
     values: NDArray[np.float64]
@@ -160,9 +177,16 @@ Law = FiniteLaw | PointLaw | NoiseLaw
 def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
     """Law of a label in {0, 1} with P[1] = sigma(logit) = 1 / (1 + e^-logit).
 
-    `logit` (q,) are log-odds of label 1, finite; assumed correct to 4 units of rounding, as a short
-    product is. Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit`
-    passes at most once.
+    Parameters
+    ----------
+    logit : array (q,)
+        Log-odds of label 1, finite; assumed correct to 4 units of rounding, as a short product is.
+
+    Returns
+    -------
+    FiniteLaw
+        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at
+        most once.
     """
     logit = np.asarray(logit, dtype=float)
     log_p = np.stack([log_expit(-logit), log_expit(logit)], axis=-1)

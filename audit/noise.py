@@ -34,6 +34,11 @@ class Noise:
     scale : float
         Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0,
         in units of the number.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     kind: Literal["laplace", "gaussian"]

@@ -173,6 +173,13 @@ class Pairs:
     key : str
         How they were chosen, for programs: what two records are compared by, however `how` is
         worded. By default the numbers of records and of changes.
+
+    Raises
+    ------
+    InvalidInput
+        If the dataset is no Labelled or Values, if there is no change, or one that the relation
+        does not allow, of another kind of data or of a record that is not there, or the pool is no
+        Labelled.
     """
 
     base: Any
@@ -283,6 +290,12 @@ def replace_one(
         every record of the pool and flipped.
     seed : int
         Decides which record of the pool replaces which.
+
+    Raises
+    ------
+    InvalidInput
+        If the arrays are no labelled data, the pool has other columns, or the choice needs a pool
+        and there is none.
     """
     base = Labelled(X, y)  # type: ignore[arg-type]
     require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")

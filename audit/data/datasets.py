@@ -23,6 +23,12 @@ class Labelled:
         Features; finite.
     y : array (n,)
         Labels; integers >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes do not fit, a feature is NaN or infinite (its row and column are named), or a
+        label is no integer.
     """
 
     X: NDArray[np.float64]

@@ -192,9 +192,13 @@ class Mechanism:
         """Return how a domain may be relabelled with the law of the answers moved along.
 
         The domain is a line, or a grid, of the points 1, ..., side along each of its sides, with
-        labels 0 and 1. Exhaustive mode uses it where the records are `exchangeable`. The keys are
-        those of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates", and
-        "labels" and "turns", which exchange the two answers with the labels. Default: none.
+        labels 0 and 1. Exhaustive mode uses it where the records are `exchangeable`.
+
+        Returns
+        -------
+        tuple of str
+            Keys of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates",
+            and "labels" and "turns", which exchange the two answers with the labels. Default: none.
         """
         return ()
 

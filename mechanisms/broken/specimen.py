@@ -22,18 +22,37 @@ labelled records; each takes `epsilon=` besides."""
 class Specimen:
     """A function that violates its claim, and the same task done right.
 
-    `name`: lower case with hyphens. `function` (callable): the broken mechanism: `size` independent
-    runs. `twin` (callable): the correct one; it keeps the same claim on the same data. `data`
-    (Answers, Scalars or Labelled): what datasets look like, and which are neighbours. `claim` (DP):
-    what the user believes of both. `true_loss`: least epsilon for which the function is private, in
-    nats: the supremum over all neighbours; inf if there is none. `twin_loss`: the same of the twin;
-    at most the claim. `known_pair` (tuple): a dataset and its neighbour that show the violation:
-    read-only arrays, or `Labelled`. For tests and benchmarks; a search must not see it.
-    `known_loss`: loss of the function on that pair (and query); less than `true_loss` where the
-    supremum is only approached, through answers that become ever rarer. `known_query` (array (1,
-    d), optional): where a predictor is asked. `bits`: whether the violation shows in the last bits
-    of floats only. `source`: where the function was published, or what it is made after. `wrong`:
-    what went wrong, in one line.
+    Parameters
+    ----------
+    name : str
+        Lower case with hyphens.
+    function : callable
+        The broken mechanism: `size` independent runs.
+    twin : callable
+        The correct one; it keeps the same claim on the same data.
+    data : Answers, Scalars or Labelled
+        What datasets look like, and which are neighbours.
+    claim : DP
+        What the user believes of both.
+    true_loss : float
+        Least epsilon for which the function is private, in nats: the supremum over all neighbours;
+        inf if there is none.
+    twin_loss : float
+        The same of the twin; at most the claim.
+    known_pair : tuple
+        A dataset and its neighbour that show the violation: read-only arrays, or `Labelled`. For
+        tests and benchmarks; a search must not see it.
+    known_loss : float
+        Loss of the function on that pair (and query); less than `true_loss` where the supremum is
+        only approached, through answers that become ever rarer.
+    known_query : array (1, d), optional
+        Where a predictor is asked.
+    bits : bool
+        Whether the violation shows in the last bits of floats only.
+    source : str
+        Where the function was published, or what it is made after.
+    wrong : str
+        What went wrong, in one line.
     """
 
     name: str

@@ -41,11 +41,18 @@ class Margins(Protocol):
 def auc(scores: Array, y: NDArray[np.int64]) -> Array:
     """Area under the ROC curve of each row of scores.
 
-    `scores` (array (size, N)): of N records, in each of `size` trials. `y` (int array (N,)): their
-    labels, 0 and 1; both occur.
+    Parameters
+    ----------
+    scores : array (size, N)
+        Of N records, in each of `size` trials.
+    y : int array (N,)
+        Their labels, 0 and 1; both occur.
 
-    The result (array (size,)): in [0, 1]: the Mann-Whitney statistic from average ranks, which are
-    whole numbers and halves, so that only the division rounds.
+    Returns
+    -------
+    array (size,)
+        In [0, 1]: the Mann-Whitney statistic from average ranks, which are whole numbers and
+        halves, so that only the division rounds.
     """
     positive = y == 1
     p, q = int(positive.sum()), int((~positive).sum())
@@ -79,6 +86,12 @@ def as_text(public: Any) -> str:
     """Write a public sample as a text that a record can hold.
 
     `1 0:1; 0 0:0` are two records, x and y parted by a colon.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither a `Labelled`, nor such a text, nor a list of tables `{x=[1, 0], y=0}`, nor
+        empty; has one label only, or others than 0 and 1; or is too large.
     """
     found = (
         read(public)
@@ -137,7 +150,13 @@ def _listed(records: list[Any]) -> Labelled:
 
 
 def sample_of(public: str, d: int) -> Labelled:
-    """Return the public sample that a text means, at least d columns wide."""
+    """Return the public sample that a text means, at least d columns wide.
+
+    Raises
+    ------
+    InvalidInput
+        If it has fewer.
+    """
     found = read(public)
     if found is None:
         return standard(d)

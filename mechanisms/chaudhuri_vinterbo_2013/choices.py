@@ -48,10 +48,22 @@ PAGE: Final = "docs/findings.md, 'What section 5 claims'"
 class Choice(Released):
     """What the four share.
 
-    `alpha`: claimed privacy loss of the whole, in nats; finite and > 0. `base` (str, dict or
-    trainer): oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two. `m`:
-    records of V, >= 1: the last ones. The others are T, so T and V are disjoint. `release, public`:
-    see `Released`.
+    Parameters
+    ----------
+    alpha : float
+        Claimed privacy loss of the whole, in nats; finite and > 0.
+    base : str, dict or trainer
+        oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
+    m : int
+        Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
+    release, public
+        See `Released`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     by_errors: ClassVar[bool] = True
@@ -80,10 +92,19 @@ class Choice(Released):
 
         As printed and as corrected.
 
-        `printed`: the theorem. `chosen`: loss of the choice in a record of V, which nothing is
-        trained on. `summed`: whether a record of T is in all trainings, and all count; else in one
-        of them, or only one is released. `parts`: into how many parts T is cut. `facts`: of the
-        claims, see `DP`.
+        Parameters
+        ----------
+        printed : str
+            The theorem.
+        chosen : float
+            Loss of the choice in a record of V, which nothing is trained on.
+        summed : bool
+            Whether a record of T is in all trainings, and all count; else in one of them, or only
+            one is released.
+        parts : int
+            Into how many parts T is cut.
+        facts
+            Of the claims, see `DP`.
         """
         claims: list[DP] = []
         statuses: tuple[tuple[Literal["printed", "corrected"], str], ...] = (

@@ -24,8 +24,14 @@ REACH = 1e15
 class Crossing:
     """Where noise Z takes a weight over thresholds: P[w >= t_i] = P[Z >= r_i].
 
-    `r` (array): ascending with t. `error`: bound on the numerical error of each by itself. `shift`:
-    and of all of them together.
+    Parameters
+    ----------
+    r : array
+        Ascending with t.
+    error : float
+        Bound on the numerical error of each by itself.
+    shift : float
+        And of all of them together.
     """
 
     r: Array

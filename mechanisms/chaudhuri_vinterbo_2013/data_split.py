@@ -30,9 +30,18 @@ Huber loss."""
 class DataSplit(Choice):
     """alpha_i = alpha, T_i every k-th record of T, p_i proportional to e^(-alpha e_i / 2).
 
-    `alpha, base, m, release, public`: as for `Choice`. `V` ({"apart", "shared", "overlooked"}):
-    where the last m records are: not in T; in T too, which is all records; in T too, and alpha is
-    held against it, by somebody who overlooks that Theorem 5 asks for disjoint sets.
+    Parameters
+    ----------
+    alpha, base, m, release, public
+        As for `Choice`.
+    V : {"apart", "shared", "overlooked"}
+        Where the last m records are: not in T; in T too, which is all records; in T too, and alpha
+        is held against it, by somebody who overlooks that Theorem 5 asks for disjoint sets.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, see `Choice`.
     """
 
     V: Literal["apart", "shared", "overlooked"] = "apart"

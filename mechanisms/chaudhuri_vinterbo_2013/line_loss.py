@@ -63,8 +63,10 @@ def most_on_the_line(alpha: float, curvature: float) -> float:
 def worst_pair(alpha: float, curvature: float, n: int) -> tuple[float, float, float, float]:
     """Search for the weight and pair of n records that lose most, the other records being equal.
 
-    The result: `w, v, v', u`: the weight, the record of D, the record of D' in its place, and each
-    of the others.
+    Returns
+    -------
+    w, v, v', u : float
+        The weight, the record of D, the record of D' in its place, and each of the others.
     """
     ws = np.append(np.linspace(-6, 6, 121), LogisticMargin().turn[0])
     vs, others = (

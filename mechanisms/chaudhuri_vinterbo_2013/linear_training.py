@@ -40,28 +40,53 @@ RELEASES: Final = ("prediction", "vector", "bins", "auc")
 class LinearTraining(Mechanism):
     """What every algorithm that trains linear classifiers is told.
 
-    `n`: records of a dataset, T and V together, > m: the claims depend on it, so other datasets are
-    refused. Left out, all are taken, and the claims are those that hold for any number. `alpha`:
-    privacy parameter, in nats; finite and > 0. `lambda_`: weight of ||w||^2 / 2; finite and > 0.
-    `loss` ({"logistic", "huber", "hinge"}): see
-    `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one dimension
-    only. `h`: of the Huber loss: half the length over which its kink is rounded; in (0, 1]. `d`:
-    dimension: the first d columns of X are used, the others are not looked at; >= 1.
-    `feature_scale` (float or list of float): what x is divided by before it is cut back to the unit
-    ball: one number, or one for each of the d columns (a text with semicolons between them will
-    do); public, finite and > 0. `g` ({"logistic", "hinge", "ramp"}): what the validation score is
-    minus the mean of. `m`: records of V, >= 0; 0: nothing is claimed about a score. `delta`: of the
-    claims about the score, in (0, 1); k strings may be bad with probability delta / k each.
-    `lambdas` (list of float): lambda, the k parameters that the claims about the score are for;
-    written as `feature_scale`. `release` ({"prediction", "vector", "bins", "auc"}): the label 1[<w,
-    x> >= 0] at a query x; the number <w, u>, u the direction of the query; the bin that <w, u> lies
-    in; or the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked
-    (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). `public` (Labelled or str): public sample
-    for `auc`, with both labels and at least d columns, kept as a text; left out, the d unit vectors
-    labelled 1 and the origin labelled 0. `edges` (list of float): ascending edges of the bins; by
-    default 0 and a narrow bin on each side, at the weight where the most can leak. `tolerance`:
-    largest certified distance of trained weights w from the minimiser, as a part of 1 + ||w||; > 0.
-    A worse one is an error.
+    Parameters
+    ----------
+    n : int, optional
+        Records of a dataset, T and V together, > m: the claims depend on it, so other datasets are
+        refused. Left out, all are taken, and the claims are those that hold for any number.
+    alpha : float
+        Privacy parameter, in nats; finite and > 0.
+    lambda_ : float
+        Weight of ||w||^2 / 2; finite and > 0.
+    loss : {"logistic", "huber", "hinge"}
+        See `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one
+        dimension only.
+    h : float
+        Of the Huber loss: half the length over which its kink is rounded; in (0, 1].
+    d : int
+        Dimension: the first d columns of X are used, the others are not looked at; >= 1.
+    feature_scale : float or list of float
+        What x is divided by before it is cut back to the unit ball: one number, or one for each of
+        the d columns (a text with semicolons between them will do); public, finite and > 0.
+    g : {"logistic", "hinge", "ramp"}
+        What the validation score is minus the mean of.
+    m : int
+        Records of V, >= 0; 0: nothing is claimed about a score.
+    delta : float
+        Of the claims about the score, in (0, 1); k strings may be bad with probability delta / k
+        each.
+    lambdas : list of float
+        Lambda, the k parameters that the claims about the score are for; written as
+        `feature_scale`.
+    release : {"prediction", "vector", "bins", "auc"}
+        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the
+        bin that <w, u> lies in; or the area under the ROC curve of <w, phi(x)> on the public
+        sample, whatever is asked (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
+    public : Labelled or str
+        Public sample for `auc`, with both labels and at least d columns, kept as a text; left out,
+        the d unit vectors labelled 1 and the origin labelled 0.
+    edges : list of float
+        Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where
+        the most can leak.
+    tolerance : float
+        Largest certified distance of trained weights w from the minimiser, as a part of
+        1 + ||w||; > 0. A worse one is an error.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     n: int | None = None

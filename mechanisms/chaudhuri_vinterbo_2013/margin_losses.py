@@ -211,8 +211,14 @@ def farthest(loss: MarginLoss, lambda_: float, noise: float = 0.0) -> float:
 class Score:
     """A validation score's g, 1-Lipschitz.
 
-    `g` (callable): g(z) >= 0, falling. `most`: g*, the largest value. `spread` (callable): largest
-    |g(z) - g(z')| over |z|, |z'| <= W.
+    Parameters
+    ----------
+    g : callable
+        g(z) >= 0, falling.
+    most : float
+        g*, the largest value.
+    spread : callable
+        Largest |g(z) - g(z')| over |z|, |z'| <= W.
     """
 
     g: Callable[[Array], Array]

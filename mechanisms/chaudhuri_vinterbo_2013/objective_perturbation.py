@@ -44,9 +44,17 @@ prints neither."""
 class ObjectivePerturbation(Scored):
     """Algorithm 3.
 
-    `n, alpha, lambda_, loss, h, d, feature_scale, g, m, delta, lambdas, release, edges, tolerance`:
-    see `LinearTraining`. `oplr`: whether the extra term is taken off alpha, so that alpha is the
-    loss of the whole.
+    Parameters
+    ----------
+    n, alpha, lambda_, loss, h, d, feature_scale, g, m, delta, lambdas, release, edges, tolerance
+        See `LinearTraining`.
+    oplr : bool
+        Whether the extra term is taken off alpha, so that alpha is the loss of the whole.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     oplr: bool = False
@@ -143,7 +151,14 @@ class ObjectivePerturbation(Scored):
         return self.reach(lambda_, n, self.length)
 
     def weights(self, V: Array, lambda_: float, R: Array) -> Array:
-        """Minimisers (size, d) for noise R (size, d)."""
+        """Minimisers (size, d) for noise R (size, d).
+
+        Raises
+        ------
+        ArithmeticError
+            If the certified distance from a minimiser is a larger part of 1 + ||w|| than
+            `tolerance`.
+        """
         alpha, lambda_ = self.in_force(lambda_, len(V))
         W, distance = minimise(
             V, self.training_loss, lambda_, 2 / (alpha * len(V)) * R, self.tolerance

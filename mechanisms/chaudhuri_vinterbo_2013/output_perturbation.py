@@ -88,7 +88,13 @@ class OutputPerturbation(Scored):
         return TrainedWeights(data=data, V=V, centre=centre, distance=distance)
 
     def _centre(self, V: Array, lambda_: float) -> tuple[Array, float]:
-        """Minimiser (d,), and a bound on the distance from it."""
+        """Minimiser (d,), and a bound on the distance from it.
+
+        Raises
+        ------
+        ArithmeticError
+            If that exceeds `tolerance`.
+        """
         W, distance = minimise(V, self.training_loss, lambda_, np.zeros((1, V.shape[1])), 0.0)
         distance *= 1 + float(np.linalg.norm(W))
         self.accept(distance, lambda_)

@@ -36,12 +36,25 @@ def minimise(
 ) -> tuple[Array, float]:
     """Minimise for every linear term.
 
-    `V` (array (n, d)): labels times features. `loss` (MarginLoss). `lambda_`: > 0. `b` (array
-    (size, d)): linear terms. `aim`: distance from the minimiser that is good enough, as a part of 1
-    + ||w||; 0 for as near as floats come.
+    Parameters
+    ----------
+    V : array (n, d)
+        Labels times features.
+    loss : MarginLoss
+    lambda_ : float
+        > 0.
+    b : array (size, d)
+        Linear terms.
+    aim : float
+        Distance from the minimiser that is good enough, as a part of 1 + ||w||; 0 for as near as
+        floats come.
 
-    The result: `W` (array (size, d)). `distance`: certified bound on the largest distance from a
-    minimiser, as a part of 1 + ||w||; above `aim` only where floats end.
+    Returns
+    -------
+    W : array (size, d)
+    distance : float
+        Certified bound on the largest distance from a minimiser, as a part of 1 + ||w||; above
+        `aim` only where floats end.
     """
     if isinstance(loss, HingeMargin):
         return _between_kinks(V[:, 0], lambda_, b)

@@ -36,13 +36,17 @@ RELEASED: Final = "released index and weights"
 class Released(Mechanism):
     """How an algorithm that ends with one of k trained weight vectors answers.
 
-    `release` ({"prediction", "vector", "index", "auc"}): the label 1[<w, phi(x)> >= 0] at a query
-    x; the number <w, phi(u)>, a linear statistic of the released vector, at a query u; the index of
-    the parameter, whatever is asked; or, whatever is asked, the area under the ROC curve of <w,
-    phi(x)> on the public sample (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). Some take
-    `bins` too: which of the base's bins <w, u> lies in. `public` (Labelled or str): public sample
-    for `auc`, with both labels and as many columns as the trainer takes, kept as a text; left out,
-    the unit vectors labelled 1 and the origin labelled 0.
+    Parameters
+    ----------
+    release : {"prediction", "vector", "index", "auc"}
+        The label 1[<w, phi(x)> >= 0] at a query x; the number <w, phi(u)>, a linear statistic of
+        the released vector, at a query u; the index of the parameter, whatever is asked; or,
+        whatever is asked, the area under the ROC curve of <w, phi(x)> on the public sample
+        (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). Some take `bins` too: which of the
+        base's bins <w, u> lies in.
+    public : Labelled or str
+        Public sample for `auc`, with both labels and as many columns as the trainer takes, kept as
+        a text; left out, the unit vectors labelled 1 and the origin labelled 0.
     """
 
     release: Release = "prediction"

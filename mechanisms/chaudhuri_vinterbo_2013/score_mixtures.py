@@ -54,10 +54,18 @@ GAP: Final = 1e-6
 class Mixture:
     """A random score, by bins.
 
-    `values` (array (B,)): a score for each bin, ascending. `log_p` (array (B,)): logarithms of the
-    chances of the bins. `half_width`: how far the score can be from the value of its bin, in all
-    bins but some. `astray`: chance of those. `error`: bound on the numerical error of each of
-    `log_p`.
+    Parameters
+    ----------
+    values : array (B,)
+        A score for each bin, ascending.
+    log_p : array (B,)
+        Logarithms of the chances of the bins.
+    half_width : float
+        How far the score can be from the value of its bin, in all bins but some.
+    astray : float
+        Chance of those.
+    error : float
+        Bound on the numerical error of each of `log_p`.
     """
 
     values: Array
@@ -160,12 +168,20 @@ def _parts(score: Score, held_out: Array, w: Array) -> tuple[Array, Array]:
 def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, float] | None:
     """Law of the index whose random score with exponential noise is largest.
 
-    `mixtures` (sequence of Mixture): k >= 1 independent scores. `scale`: s, the mean of the noise;
-    > 0.
+    Parameters
+    ----------
+    mixtures : sequence of Mixture
+        k >= 1 independent scores.
+    scale : float
+        s, the mean of the noise; > 0.
 
-    The result: `log_p` (array (k,)): logarithms of the probabilities. `error`: bound on the error
-    of each: what the bins and those astray change, and rounding. None where no bound is known
-    because more is astray than the rarest index has, or k is above 20.
+    Returns
+    -------
+    log_p : array (k,)
+        Logarithms of the probabilities.
+    error : float
+        Bound on the error of each: what the bins and those astray change, and rounding. None where
+        no bound is known because more is astray than the rarest index has, or k is above 20.
     """
     k = len(mixtures)
     if k > MOST_PARAMETERS:
@@ -221,9 +237,16 @@ def fresh_log_p(
 
     None also where a score has no law.
 
-    `trainer, data`: what is trained on what; its `thetas` are the parameters. `states`: what
-    `located` returns. `scale`: s, the mean of the noise on a score. `half_width`: of the bins, as a
-    part of s.
+    Parameters
+    ----------
+    trainer, data
+        What is trained on what; its `thetas` are the parameters.
+    states
+        What `located` returns.
+    scale : float
+        s, the mean of the noise on a score.
+    half_width : float
+        Of the bins, as a part of s.
     """
     known = zip(trainer.thetas, states, strict=False)
     found = [

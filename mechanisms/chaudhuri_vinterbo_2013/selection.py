@@ -26,11 +26,19 @@ Array = NDArray[np.float64]
 def selection_log_p(q: Array, scale: float) -> tuple[Array, float]:
     """Law of the index whose score with noise is largest.
 
-    `q` (array (..., k)): scores; finite. `scale`: s, the mean of the noise, in units of the scores;
-    > 0. Algorithm 1 has 2 beta / alpha_2.
+    Parameters
+    ----------
+    q : array (..., k)
+        Scores; finite.
+    scale : float
+        s, the mean of the noise, in units of the scores; > 0. Algorithm 1 has 2 beta / alpha_2.
 
-    The result: `log_p` (array (..., k)): natural logarithms of the probabilities. `error`: bound on
-    the numerical error of each, q and s being exact.
+    Returns
+    -------
+    log_p : array (..., k)
+        Natural logarithms of the probabilities.
+    error : float
+        Bound on the numerical error of each, q and s being exact.
     """
     k, a = q.shape[-1], (q - q.max(axis=-1, keepdims=True)) / scale
     u, weights = nodes(k)

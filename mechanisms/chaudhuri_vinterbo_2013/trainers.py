@@ -46,12 +46,22 @@ def trainer_of(
 ) -> LinearTrainer:
     """Build a trainer with a privacy parameter, and validation records.
 
-    `base` (str, dict or object): a name of the catalogue or `module:object`, with its parameters,
-    all but alpha, m and delta, in one of the spellings of
-    `dpassay.mechanisms.shared.bases.read_base`; or an object, whose alpha and m are then its own.
-    `alpha, m, delta`: privacy parameter of a release; records of V; share of bad random strings
-    that its claims about scores allow for. `released`: whether weights are to be released; else any
-    trainer with a score will do.
+    Parameters
+    ----------
+    base : str, dict or object
+        A name of the catalogue or `module:object`, with its parameters, all but alpha, m and delta,
+        in one of the spellings of `dpassay.mechanisms.shared.bases.read_base`; or an object, whose
+        alpha and m are then its own.
+    alpha, m, delta
+        Privacy parameter of a release; records of V; share of bad random strings that its claims
+        about scores allow for.
+    released : bool
+        Whether weights are to be released; else any trainer with a score will do.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, or it is no trainer.
     """
     trainer = base
     if isinstance(base, (str, dict)):
@@ -84,13 +94,21 @@ def training_loss(
 ) -> tuple[DP, ...]:
     """Return what a trainer itself claims about releasing its weights, for each of its parameters.
 
-    `trainer` (trainer): its privacy parameter is what training is run with; its claim may be of
-    more. `status` ({"printed", "corrected"}): which of its claims; the first one where there is
-    none of that status. `parts`: into how many parts the training records are cut, each for a
-    training of its own; the claim is for every part.
+    Parameters
+    ----------
+    trainer : trainer
+        Its privacy parameter is what training is run with; its claim may be of more.
+    status : {"printed", "corrected"}
+        Which of its claims; the first one where there is none of that status.
+    parts : int
+        Into how many parts the training records are cut, each for a training of its own; the claim
+        is for every part.
 
-    The result (tuple of DP): in the order of `thetas`. Where it claims no differential privacy, its
-    privacy parameter alone.
+    Returns
+    -------
+    tuple of DP
+        In the order of `thetas`. Where it claims no differential privacy, its privacy parameter
+        alone.
     """
     found = []
     for theta in trainer.thetas:

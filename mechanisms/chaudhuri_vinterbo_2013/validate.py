@@ -62,10 +62,21 @@ def sample_one(
 
     `Validate` with fresh coins draws from the same law, many at a time.
 
-    `trainer` (LinearTrainer): theta, (G, F), q and alpha_1. `data` (Labelled): T, then V. `beta1,
-    beta2, alpha2`: beta_1, beta_2 and alpha_2. `rng` (numpy.random.Generator): all coins.
+    Parameters
+    ----------
+    trainer : LinearTrainer
+        Theta, (G, F), q and alpha_1.
+    data : Labelled
+        T, then V.
+    beta1, beta2, alpha2 : float
+        beta_1, beta_2 and alpha_2.
+    rng : numpy.random.Generator
+        All coins.
 
-    The result: i*, counted from 0.
+    Returns
+    -------
+    int
+        i*, counted from 0.
     """
     (n, m), t = trainer.sizes(data), []
     for theta_i in trainer.thetas:  # line 2
@@ -99,14 +110,31 @@ class Validated:
 class Validate(Mechanism):
     """Algorithm 1; the answer is the chosen parameter's index, 0 to k - 1; no query is asked.
 
-    `alpha1, alpha2`: privacy parameters of training and of validation; finite and > 0. `base` (str,
-    dict or trainer): see `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
-    `m`: records of V, >= 1: the last ones. The others are T. `delta`: of Theorem 1, in (0, 1); each
-    of the k strings may be bad with probability delta / k. `beta1, beta2`: stability that the noise
-    is made for; what the base claims, unless given. `stability` ({"enough", "printed",
-    "corrected"}): which of the base's claims is taken for them; `enough`: each as printed, and as
-    corrected where what is printed is too little. `coins` ({"frozen", "fresh"}): whether R_1, ...,
-    R_k are drawn once, by `seed`, or in every trial. `seed`: of frozen coins; >= 0.
+    Parameters
+    ----------
+    alpha1, alpha2 : float
+        Privacy parameters of training and of validation; finite and > 0.
+    base : str, dict or trainer
+        See `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
+    m : int
+        Records of V, >= 1: the last ones. The others are T.
+    delta : float
+        Of Theorem 1, in (0, 1); each of the k strings may be bad with probability delta / k.
+    beta1, beta2 : float, optional
+        Stability that the noise is made for; what the base claims, unless given.
+    stability : {"enough", "printed", "corrected"}
+        Which of the base's claims is taken for them; `enough`: each as printed, and as corrected
+        where what is printed is too little.
+    coins : {"frozen", "fresh"}
+        Whether R_1, ..., R_k are drawn once, by `seed`, or in every trial.
+    seed : int
+        Of frozen coins; >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     alpha1: float = 1.0

@@ -48,9 +48,18 @@ Array = NDArray[np.float64]
 class ValidateTrain(Released):
     """Algorithm 2.
 
-    `alpha1, alpha2, base, m, delta, beta1, beta2, stability`: see `Validate`, which is run with
-    fresh coins. `release, public`: see `Released`: what is shown of h; with `index` of theta_i*
-    alone.
+    Parameters
+    ----------
+    alpha1, alpha2, base, m, delta, beta1, beta2, stability
+        See `Validate`, which is run with fresh coins.
+    release, public
+        See `Released`: what is shown of h; with `index` of theta_i* alone.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     alpha1: float = 1.0

@@ -58,14 +58,26 @@ MARGIN = 1.1
 class Bagged(Mechanism):
     """One of r models, or a model of one part in r of the records.
 
-    `r`: number of blocks, or of how many records one is in the subset; >= 1 and at most the number
-    of records. The paper's k. `how` ({"disjoint", "subset"}): see the module's docstring. Relation:
-    replace-one; a replacement takes the place of the record it replaces. `learner` (str or
-    scikit-learn classifier): as for `SoftMajority`: a name of
-    `dpassay.mechanisms.shared.learners.LEARNERS` (`threshold` is the exact minimiser of the
-    empirical error), `module:object`, or an object. A block with one class becomes a constant
-    predictor. `n`: number of records, >= r: the claim of `subset` depends on it, and refuses other
-    datasets; `disjoint` takes any.
+    Parameters
+    ----------
+    r : int
+        Number of blocks, or of how many records one is in the subset; >= 1 and at most the number
+        of records. The paper's k.
+    how : {"disjoint", "subset"}
+        See the module's docstring. Relation: replace-one; a replacement takes the place of the
+        record it replaces.
+    learner : str or scikit-learn classifier
+        As for `SoftMajority`: a name of `dpassay.mechanisms.shared.learners.LEARNERS` (`threshold`
+        is the exact minimiser of the empirical error), `module:object`, or an object. A block with
+        one class becomes a constant predictor.
+    n : int
+        Number of records, >= r: the claim of `subset` depends on it, and refuses other datasets;
+        `disjoint` takes any.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     r: int = 25

@@ -57,14 +57,28 @@ class Counted:
 class Exponential(Mechanism):
     """Exponential mechanism A^exp over a finite class.
 
-    `epsilon`: privacy parameter, in nats; finite and > 0. Relation: replace-one. `H`
-    ({"thresholds", "intervals", "corners", "halfspaces", "functions"} or HypothesisClass): the
-    class; see `dpassay.mechanisms.shared.hypothesis_class`. Where it is infinite, one h is taken
-    for each of its labellings of the public grid G of `points` numbers (per side) from `low` to
-    `high`. `points`: points of G, or of the domain {1, ..., points} (per side) of "halfspaces" and
-    "functions"; >= 1. `low, high`: ends of G; low < high. Chosen without a look at the data, or
-    nothing is private. `feature, feature2`: columns of X; >= 0. `representative` ({"least",
-    "greatest", "middle"}): which h is taken for a labelling of G.
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, in nats; finite and > 0. Relation: replace-one.
+    H : {"thresholds", "intervals", "corners", "halfspaces", "functions"} or HypothesisClass
+        The class; see `dpassay.mechanisms.shared.hypothesis_class`. Where it is infinite, one h is
+        taken for each of its labellings of the public grid G of `points` numbers (per side) from
+        `low` to `high`.
+    points : int
+        Points of G, or of the domain {1, ..., points} (per side) of "halfspaces" and
+        "functions"; >= 1.
+    low, high : float
+        Ends of G; low < high. Chosen without a look at the data, or nothing is private.
+    feature, feature2 : int
+        Columns of X; >= 0.
+    representative : {"least", "greatest", "middle"}
+        Which h is taken for a labelling of G.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the class has more than 65,536 members.
     """
 
     epsilon: float = 0.5

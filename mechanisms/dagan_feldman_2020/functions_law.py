@@ -82,8 +82,12 @@ def states_of(
 
     None for more than 500.
 
-    The result: `counts` (int array (s, 3)): n_1, n_0 and the answer c where x is not in T. A single
-    point is always in T, and has all the records. `moves` (int array (m, 2)).
+    Returns
+    -------
+    counts : int array (s, 3)
+        n_1, n_0 and the answer c where x is not in T. A single point is always in T, and has all
+        the records.
+    moves : int array (m, 2)
     """
     if n > MOST_RECORDS:
         return None

@@ -48,16 +48,29 @@ SHARES = {"corollary": 0.5, "overview": 1.0}
 class LabelFlip(Wrapper):
     """A stable algorithm whose answer is flipped with probability alpha.
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is
-    stated for epsilon < 1. Relation: replace-one. `alpha`: probability of a flip, in (0, 1) and not
-    1/2, where nothing but a fair coin would be left; the error grows by at most as much. What is
-    printed is false for large alpha, see above. `base` (str or Mechanism): the stable algorithm: a
-    name of the catalogue or `module:object`, its parameters behind it (`bagged,r=30,learner=tree`),
-    or an object. A base that has the parameters gamma, n or alpha is given those of here; any other
-    must claim Stability(gamma) by itself, with gamma at most what the calibration asks for.
-    Parameters that are left out are filled in. `calibration` ({"corollary", "overview"}): gamma =
-    epsilon alpha / 2 as in section 3, or epsilon alpha as in the introduction. `n`: number of
-    records, >= 1, for a base that has that parameter.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon < 1. Relation: replace-one.
+    alpha : float
+        Probability of a flip, in (0, 1) and not 1/2, where nothing but a fair coin would be left;
+        the error grows by at most as much. What is printed is false for large alpha, see above.
+    base : str or Mechanism
+        The stable algorithm: a name of the catalogue or `module:object`, its parameters behind it
+        (`bagged,r=30,learner=tree`), or an object. A base that has the parameters gamma, n or alpha
+        is given those of here; any other must claim Stability(gamma) by itself, with gamma at most
+        what the calibration asks for. Parameters that are left out are filled in.
+    calibration : {"corollary", "overview"}
+        gamma = epsilon alpha / 2 as in section 3, or epsilon alpha as in the introduction.
+    n : int
+        Number of records, >= 1, for a base that has that parameter.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the base answers other labels than 0 and 1 or is not
+        known to be so stable.
     """
 
     epsilon: float = 1.0

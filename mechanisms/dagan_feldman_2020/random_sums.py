@@ -38,12 +38,23 @@ def chances_by_value(
 
     The subset I of n' records is uniform.
 
-    `own` (array (m,)): weight of each value, > 0; a value counts once however many records of I
-    have it. `always`: weight of what can always be chosen, > 0. `counts` (int array (m,)): records
-    with each value; >= 1. `n_prime`: 1 to the number of records.
+    Parameters
+    ----------
+    own : array (m,)
+        Weight of each value, > 0; a value counts once however many records of I have it.
+    always : float
+        Weight of what can always be chosen, > 0.
+    counts : int array (m,)
+        Records with each value; >= 1.
+    n_prime : int
+        1 to the number of records.
 
-    The result: `probabilities` (array (m + 1,)): the last is that of the one more. `error`: bound
-    on the relative error of each; None for both where there are too many subsets.
+    Returns
+    -------
+    probabilities : array (m + 1,)
+        The last is that of the one more.
+    error : float
+        Bound on the relative error of each; None for both where there are too many subsets.
     """
     m, n = len(own), int(counts.sum())
     total = math.comb(n, n_prime)
@@ -68,11 +79,20 @@ def chances_by_value(
 def _coefficients(factors: Array, counts: NDArray[np.int64], n_prime: int) -> tuple[Array, Array]:
     """Sums over all subsets of n' records of the product of the factors of the values that occur.
 
-    `factors` (array (m, K)): of each value, at K nodes. `counts` (int array (m,)): records with
-    each value. `n_prime`.
+    Parameters
+    ----------
+    factors : array (m, K)
+        Of each value, at K nodes.
+    counts : int array (m,)
+        Records with each value.
+    n_prime : int
 
-    The result: `inside` (array (m, K)): over the subsets in which the value occurs. `outside`
-    (array (K,)): over all subsets.
+    Returns
+    -------
+    inside : array (m, K)
+        Over the subsets in which the value occurs.
+    outside : array (K,)
+        Over all subsets.
     """
     m, nodes = factors.shape
     # products over the first v values, and over the last v

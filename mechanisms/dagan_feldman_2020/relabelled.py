@@ -63,14 +63,30 @@ State = tuple[Labelled, Line | None]
 class Relabelled(Mechanism):
     """Exponential mechanism over H_{S_I}, relabelling, private realisable learner, flipped output.
 
-    `n`: number of records, >= 1: the claims depend on it, so other datasets are refused. `n_prime`:
-    size of I, 1 to n; 0 for floor(sqrt(n)). `eta`: scale of the exponential mechanism: 2 / (eta n)
-    is its privacy parameter, 1 / (eta n) that of A^R; finite and > 0; 0 for 1 / (4 sqrt(n)). `r`:
-    blocks of A^R, 1 to n; 0 for floor(2 sqrt(n)). Its answers lie between sigma(-r / (2 eta n)) and
-    sigma(r / (2 eta n)). `alpha`: probability of flipping, in [1e-6, 1/2). `H, points, feature,
-    feature2`: the class, as for `Exponential`; an infinite one needs no grid here. `representative`
-    ({"least", "greatest", "middle"}): which h is taken for a labelling, of S_I and of a block. With
-    thresholds the first two have an exact law for large n.
+    Parameters
+    ----------
+    n : int
+        Number of records, >= 1: the claims depend on it, so other datasets are refused.
+    n_prime : int
+        Size of I, 1 to n; 0 for floor(sqrt(n)).
+    eta : float
+        Scale of the exponential mechanism: 2 / (eta n) is its privacy parameter, 1 / (eta n) that
+        of A^R; finite and > 0; 0 for 1 / (4 sqrt(n)).
+    r : int
+        Blocks of A^R, 1 to n; 0 for floor(2 sqrt(n)). Its answers lie between sigma(-r / (2 eta n))
+        and sigma(r / (2 eta n)).
+    alpha : float
+        Probability of flipping, in [1e-6, 1/2).
+    H, points, feature, feature2
+        The class, as for `Exponential`; an infinite one needs no grid here.
+    representative : {"least", "greatest", "middle"}
+        Which h is taken for a labelling, of S_I and of a block. With thresholds the first two have
+        an exact law for large n.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     n: int = 400

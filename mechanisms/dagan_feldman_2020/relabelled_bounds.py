@@ -65,8 +65,14 @@ def flipped_both(factor: float, delta: float, alpha: float) -> float:
 def stability(share: float, shift: float, reach: float) -> float:
     """Change of a probability before flipping.
 
-    `share`: P[1 in I] = n' / n. `shift`: log-odds move by at most this where 1 is not in I: 3 /
-    (eta n). `reach`: log-odds are at most this in absolute value: r / (2 eta n).
+    Parameters
+    ----------
+    share : float
+        P[1 in I] = n' / n.
+    shift : float
+        Log-odds move by at most this where 1 is not in I: 3 / (eta n).
+    reach : float
+        Log-odds are at most this in absolute value: r / (2 eta n).
     """
     return share * math.tanh(reach / 2) + (1 - share) * math.tanh(min(shift / 4, reach / 2))
 

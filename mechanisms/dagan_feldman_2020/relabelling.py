@@ -36,9 +36,16 @@ MOST_EXPONENT = 500.0
 class RealisableLearner:
     """A^R: votes of r consistent hypotheses.
 
-    `H` (HypothesisClass). `rule` ({"least", "greatest", "middle"}): which consistent hypothesis is
-    taken. `r`: number of blocks, >= 1 and at most the number of records. `rate`: its privacy: 1 is
-    answered with log-odds rate / 2 for each vote for it, less as many for each vote for 0.
+    Parameters
+    ----------
+    H : HypothesisClass
+    rule : {"least", "greatest", "middle"}
+        Which consistent hypothesis is taken.
+    r : int
+        Number of blocks, >= 1 and at most the number of records.
+    rate : float
+        Its privacy: 1 is answered with log-odds rate / 2 for each vote for it, less as many for
+        each vote for 0.
     """
 
     H: HypothesisClass
@@ -72,9 +79,16 @@ class RealisableLearner:
 class Line:
     """S seen by thresholds.
 
-    `values` (array (m,)): distinct values, ascending. `ranks` (int array (n,)): place of each
-    record among them. `errors` (int array (m + 1,)): errors of the labelling with j zeros.
-    `feature`: column that has the values.
+    Parameters
+    ----------
+    values : array (m,)
+        Distinct values, ascending.
+    ranks : int array (n,)
+        Place of each record among them.
+    errors : int array (m + 1,)
+        Errors of the labelling with j zeros.
+    feature : int
+        Column that has the values.
     """
 
     values: Points
@@ -118,10 +132,17 @@ class Line:
     def labellings(self, subsets: Counts, rule: Rule) -> tuple[Counts, Labels]:
         """Numbers of the labellings by H_{S_I} for many subsets I.
 
-        `subsets` (int array (size, n')): records of each subset. `rule` (Rule).
+        Parameters
+        ----------
+        subsets : int array (size, n')
+            Records of each subset.
+        rule : Rule
 
-        The result: `numbers` (int array (size, n' + 1)). `present` (bool array (size, n' + 1)): two
-        records with one value leave a labelling out.
+        Returns
+        -------
+        numbers : int array (size, n' + 1)
+        present : bool array (size, n' + 1)
+            Two records with one value leave a labelling out.
         """
         chosen = np.sort(self.ranks[subsets], axis=1)
         m, first, last = (
@@ -151,8 +172,13 @@ class Line:
         `greatest` those just above the values, and one below them all. Either way Z_I is a sum over
         I.
 
-        The result: `probabilities` (array (m + 1,)): by the labelling's number. `error`: bound on
-        the relative error of each; None for the rule `middle`, or where numbers would overflow.
+        Returns
+        -------
+        probabilities : array (m + 1,)
+            By the labelling's number.
+        error : float
+            Bound on the relative error of each; None for the rule `middle`, or where numbers would
+            overflow.
         """
         if rule == "middle" or rate * int(np.ptp(self.errors)) > MOST_EXPONENT:
             return None
@@ -176,10 +202,20 @@ def _blocks_within(ranks: Counts, m: int, stops: Counts, r: int) -> Counts:
 
     They are as many as records there whose block has no later one there.
 
-    `ranks` (int array (n,)): of each record, 0 to m - 1. `m`. `stops` (int array (q,)): 0 to m.
-    `r`: record i is in block i mod r.
+    Parameters
+    ----------
+    ranks : int array (n,)
+        Of each record, 0 to m - 1.
+    m : int
+    stops : int array (q,)
+        0 to m.
+    r : int
+        Record i is in block i mod r.
 
-    The result (int array (q, m + 1)): for j from 0 to m.
+    Returns
+    -------
+    int array (q, m + 1)
+        For j from 0 to m.
     """
     order = np.argsort(ranks, kind="stable")
     ascending, blocks = ranks[order], order % r
@@ -199,8 +235,12 @@ def labellings_of(
 ) -> tuple[Points, Labels]:
     """Chances of all labellings that occur, each subset being as likely.
 
-    `labels` (iterable of bool arrays (k, n)): labels of S by H_{S_I}, for each subset I. `y` (array
-    (n,)). `rate`.
+    Parameters
+    ----------
+    labels : iterable of bool arrays (k, n)
+        Labels of S by H_{S_I}, for each subset I.
+    y : array (n,)
+    rate : float
     """
     total: dict[bytes, float] = {}
     subsets = 0

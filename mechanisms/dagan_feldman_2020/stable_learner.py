@@ -89,12 +89,23 @@ def sample_one(
 
     `StableLearner` draws from the same law, many at a time.
 
-    `S` (Labelled): n records. `x` (array (q, d)): where the one h that is selected answers. `H,
-    rule`: the class, and which function represents a labelling of S_I. `n_prime, epsilon` (int,
-    float): n' and the parameter of the exponential mechanism. `rng` (numpy.random.Generator): all
-    coins.
+    Parameters
+    ----------
+    S : Labelled
+        n records.
+    x : array (q, d)
+        Where the one h that is selected answers.
+    H, rule
+        The class, and which function represents a labelling of S_I.
+    n_prime, epsilon : int, float
+        n' and the parameter of the exponential mechanism.
+    rng : numpy.random.Generator
+        All coins.
 
-    The result (bool array (q,)): h(x).
+    Returns
+    -------
+    bool array (q,)
+        h(x).
     """
     n = len(S)
     I = rng.choice(n, size=n_prime, replace=False)  # noqa: E741  (step 1, the paper's letter)
@@ -109,19 +120,37 @@ def sample_one(
 class StableLearner(Mechanism):
     """A^sta.
 
-    `gamma`: stability that sizes are made for; in (0, 1). `n`: records, >= 1, and so many that T is
-    not empty. `calibration` ({"outline", "lemma7"}): `outline`: |T| = gamma n / 2, epsilon = gamma
-    / 4, stability gamma. `lemma7`: |T| = gamma n, epsilon = gamma, stability 3 gamma. `rounding`
-    ({"down", "up"}): what is made of a |T| that is no integer; one that is an integer but for 1e-12
-    of it counts as that. Lemma 7 asks for n >= n' / gamma, which is `down`; so does the outline's
-    proof, and there `up` is false (module's docstring). `H` (str or HypothesisClass): `thresholds`,
-    `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of `classes`.
-    `points, feature, feature2`: parameters of those classes that have them. `representative`
-    ({"least", "greatest", "middle", "adverse"}): which function represents a labelling of T; see
-    the classes. `adverse` is for thresholds alone: for |T| = 1 and an odd n no choice of
-    representatives is less stable. `cover` ({"labelings", "net"}): H_T, or a greedy alpha-cover of
-    it (Remark 1). `alpha`: accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about;
-    nothing else depends on it.
+    Parameters
+    ----------
+    gamma : float
+        Stability that sizes are made for; in (0, 1).
+    n : int
+        Records, >= 1, and so many that T is not empty.
+    calibration : {"outline", "lemma7"}
+        `outline`: |T| = gamma n / 2, epsilon = gamma / 4, stability gamma. `lemma7`: |T| = gamma n,
+        epsilon = gamma, stability 3 gamma.
+    rounding : {"down", "up"}
+        What is made of a |T| that is no integer; one that is an integer but for 1e-12 of it counts
+        as that. Lemma 7 asks for n >= n' / gamma, which is `down`; so does the outline's proof, and
+        there `up` is false (module's docstring).
+    H : str or HypothesisClass
+        `thresholds`, `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of
+        `classes`.
+    points, feature, feature2 : int
+        Parameters of those classes that have them.
+    representative : {"least", "greatest", "middle", "adverse"}
+        Which function represents a labelling of T; see the classes. `adverse` is for thresholds
+        alone: for |T| = 1 and an odd n no choice of representatives is less stable.
+    cover : {"labelings", "net"}
+        H_T, or a greedy alpha-cover of it (Remark 1).
+    alpha : float
+        Accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about; nothing else depends
+        on it.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     gamma: float = 0.1

@@ -49,11 +49,20 @@ def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[
 
     The worst change of a probability, and the worst loss.
 
-    `law` (callable): law of a dataset at queries. `n`: records. `places` (array (p, columns)):
-    where records may be. `queries` (array (q, columns)).
+    Parameters
+    ----------
+    law : callable
+        Law of a dataset at queries.
+    n : int
+        Records.
+    places : array (p, columns)
+        Where records may be.
+    queries : array (q, columns)
 
-    The result (tuple of WorstCase): both, or the one that is both; empty where there is no law or
-    no neighbour.
+    Returns
+    -------
+    tuple of WorstCase
+        Both, or the one that is both; empty where there is no law or no neighbour.
     """
     found = []
     records = [(place, label) for place in range(len(places)) for label in (0, 1)]
@@ -88,8 +97,12 @@ def balanced(n: int, places: Points) -> WorstCase:
     All records but one at the second place of three, half of them labelled 1; the other goes
     across.
 
-    `n`: records; half of n - 1 is rounded up. `places` (array (3, columns)): 1, 2 and 3 on the
-    line.
+    Parameters
+    ----------
+    n : int
+        Records; half of n - 1 is rounded up.
+    places : array (3, columns)
+        1, 2 and 3 on the line.
     """
     base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
     one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
@@ -142,9 +155,16 @@ def exposed_counts(
 ) -> tuple[WorstCase, ...]:
     """Of all functions: the worst moves of a point's counts, of all there are, as two datasets.
 
-    `law` (FiniteLaw): of the states, as for `functions_law.reachable_counts`. `counts, moves` (int
-    arrays (s, 3), (m, 2)): `functions_law.states_of`. `n`: records. `H, rule`: the class, and what
-    it answers at a point that T does not hit.
+    Parameters
+    ----------
+    law : FiniteLaw
+        Of the states, as for `functions_law.reachable_counts`.
+    counts, moves : int arrays (s, 3), (m, 2)
+        `functions_law.states_of`.
+    n : int
+        Records.
+    H, rule
+        The class, and what it answers at a point that T does not hit.
     """
     p, q = (FiniteLaw(log_p=law.log_p[each], error=law.error) for each in moves.T)
     gamma, epsilon = both_ways(p, q)

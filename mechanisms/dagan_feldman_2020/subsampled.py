@@ -63,8 +63,12 @@ class Subsets:
 
     The law of the vote or the walk where it can be counted, or A' prepared on every subset.
 
-    `data` (Labelled). `masses` (Masses or None). `members` (tuple or None): in the order of
-    `subsets`.
+    Parameters
+    ----------
+    data : Labelled
+    masses : Masses or None
+    members : tuple or None
+        In the order of `subsets`.
     """
 
     data: Labelled
@@ -76,14 +80,29 @@ class Subsets:
 class Subsampled(Wrapper):
     """A private predictor that is run on a random subset, drawn anew in every trial.
 
-    `epsilon`: what the predictor claims, in nats; finite and > 0. The lemma is stated for epsilon <
-    1, and elsewhere not claimed as printed. An object has its own, which is put here. `eta`: share
-    of the records that are drawn, in (0, 1): n' = eta n, rounded, at least 1 and below n. The
-    claims are made for n' / n. `base` (str or Mechanism): A': a name of the catalogue or
-    `module:object`, its parameters behind it (`projected-walk,T=3`; all but epsilon, and n, which
-    is n'), or an object. It promises DP(...) under replace-one. `order` ({"random", "kept"}): order
-    of the records drawn; see the module's docstring. `n`: number of records, >= 2: the claims
-    depend on it, so other datasets are refused.
+    Parameters
+    ----------
+    epsilon : float
+        What the predictor claims, in nats; finite and > 0. The lemma is stated for epsilon < 1, and
+        elsewhere not claimed as printed. An object has its own, which is put here.
+    eta : float
+        Share of the records that are drawn, in (0, 1): n' = eta n, rounded, at least 1 and below n.
+        The claims are made for n' / n.
+    base : str or Mechanism
+        A': a name of the catalogue or `module:object`, its parameters behind it
+        (`projected-walk,T=3`; all but epsilon, and n, which is n'), or an object. It promises
+        DP(...) under replace-one.
+    order : {"random", "kept"}
+        Order of the records drawn; see the module's docstring.
+    n : int
+        Number of records, >= 2: the claims depend on it, so other datasets are refused.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base promises no differential privacy under
+        replace-one, or nothing can be promised: epsilon >= 1 and an order that is kept for a base
+        that is not known to be indifferent to it.
     """
 
     epsilon: float = LEFT_OUT

@@ -68,7 +68,10 @@ def share_law(answers: NDArray[np.int64]) -> FiniteLaw:
     A quotient of integers has a relative error of one unit of rounding, a logarithm one of its own
     size.
 
-    `answers` (int array (m, q)): what each model answers at each query, 0 or 1.
+    Parameters
+    ----------
+    answers : int array (m, q)
+        What each model answers at each query, 0 or 1.
     """
     m, ones = len(answers), answers.sum(axis=0)
     with np.errstate(divide="ignore"):

@@ -34,9 +34,14 @@ class Countable:
 
     A walk, or a vote of single records.
 
-    `slope`: log-odds of label 1 per unit of v. `size`: records in a subset. `walk` (ProjectedWalk
-    or None): the walk that ends at v; None for a vote, where v is the number of ones less that of
-    zeros.
+    Parameters
+    ----------
+    slope : float
+        Log-odds of label 1 per unit of v.
+    size : int
+        Records in a subset.
+    walk : ProjectedWalk or None
+        The walk that ends at v; None for a vote, where v is the number of ones less that of zeros.
     """
 
     slope: float
@@ -90,9 +95,14 @@ def indifferent(base: Mechanism, size: int) -> bool:
 class Masses:
     """Law of a whole number v in -T, ..., T at each of some places.
 
-    `places` (array (m,)): ascending points of the line; the law changes there. `mass` (array (m +
-    1, 2 T + 1)): probabilities before the first place, then from each place on. `error`: bound on
-    the relative error of each of them that matters.
+    Parameters
+    ----------
+    places : array (m,)
+        Ascending points of the line; the law changes there.
+    mass : array (m + 1, 2 T + 1)
+        Probabilities before the first place, then from each place on.
+    error : float
+        Bound on the relative error of each of them that matters.
     """
 
     places: NDArray[np.float64]
@@ -126,10 +136,19 @@ def count_masses(n: int, ones: int, size: int) -> Masses:
 def walk_masses(line: NDArray[np.float64], y: NDArray[np.int64], size: int, T: int) -> Masses:
     """Law of the end of the projected walk, ties "sum", of a random subset; see `ProjectedWalk`.
 
-    `line, y` (array (n,)): points and labels of all records. `size`: records in the subset. `T`:
-    the walk stays in [-T, T].
+    Parameters
+    ----------
+    line, y : array (n,)
+        Points and labels of all records.
+    size : int
+        Records in the subset.
+    T : int
+        The walk stays in [-T, T].
 
-    The result: with each record three roundings, and as many additions when the walk is projected.
+    Returns
+    -------
+    Masses
+        With each record three roundings, and as many additions when the walk is projected.
     """
     n, order = len(y), np.argsort(line, kind="stable")
     line, up = line[order], (y[order] == 1).tolist()
@@ -183,9 +202,16 @@ def walk_ends(
 ) -> NDArray[np.int64]:
     """End of the walk, ties "sum", at each query on the line, for many subsets, shape (m, q).
 
-    `line, y` (array (n,)): points and labels of all records. `rows` (int array (m, size)): indices
-    of the records of each subset. `T`: the walk stays in [-T, T]. `queries` (array (q,)): points of
-    the line.
+    Parameters
+    ----------
+    line, y : array (n,)
+        Points and labels of all records.
+    rows : int array (m, size)
+        Indices of the records of each subset.
+    T : int
+        The walk stays in [-T, T].
+    queries : array (q,)
+        Points of the line.
     """
     order = np.argsort(line[rows], axis=1, kind="stable")
     rows = np.take_along_axis(rows, order, axis=1)

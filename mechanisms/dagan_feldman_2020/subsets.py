@@ -36,9 +36,15 @@ MOST_HYPOTHESES = 1_000_000
 class Gathered:
     """A dataset as its different points.
 
-    `X` (array (k, columns)): one record's features for each point that differs in the columns that
-    count, these in ascending order. `ones, zeros` (int array (k,)): records there with label 1, and
-    with label 0. `place` (int array (n,)): which point each record is at.
+    Parameters
+    ----------
+    X : array (k, columns)
+        One record's features for each point that differs in the columns that count, these in
+        ascending order.
+    ones, zeros : int array (k,)
+        Records there with label 1, and with label 0.
+    place : int array (n,)
+        Which point each record is at.
     """
 
     X: Points
@@ -76,13 +82,22 @@ def hits(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """What a uniform subset of m records hits, with `sizes` records at each of k points.
 
-    `sizes` (int array (k,)). `m`: 1 <= m <= number of records. `often`: tell apart how often a
-    point is hit; else only whether.
+    Parameters
+    ----------
+    sizes : int array (k,)
+    m : int
+        1 <= m <= number of records.
+    often : bool
+        Tell apart how often a point is hit; else only whether.
 
-    The result: `hit` (int array (r, k)): how often each point is hit, or 0 and 1. `p` (array (r,)):
-    probabilities, > 0; each is a product of k hypergeometric ones, summed over what `often` does
-    not tell apart, so that its relative error is at most k (m + 3) units of rounding. None where
-    there are more than 10,000 rows.
+    Returns
+    -------
+    hit : int array (r, k)
+        How often each point is hit, or 0 and 1.
+    p : array (r,)
+        Probabilities, > 0; each is a product of k hypergeometric ones, summed over what `often`
+        does not tell apart, so that its relative error is at most k (m + 3) units of rounding. None
+        where there are more than 10,000 rows.
     """
     left = int(sizes.sum())
     if math.comb(left, m) > MOST_SUBSETS:
@@ -140,14 +155,27 @@ def law_by_sets(
 
     T is a uniformly random subset of m records.
 
-    `H` (HypothesisClass). `hypotheses` (callable): from a row of `hits` to H_T, shape (parameters
-    of each). `data` (Gathered). `queries` (array (q, columns)). `epsilon`: of the exponential
-    mechanism: weights exp(-epsilon e / 2), e the number of errors on all records. `m`: |T|.
-    `often`: whether H_T depends on how often T hits a point.
+    Parameters
+    ----------
+    H : HypothesisClass
+    hypotheses : callable
+        From a row of `hits` to H_T, shape (parameters of each).
+    data : Gathered
+    queries : array (q, columns)
+    epsilon : float
+        Of the exponential mechanism: weights exp(-epsilon e / 2), e the number of errors on all
+        records.
+    m : int
+        |T|.
+    often : bool
+        Whether H_T depends on how often T hits a point.
 
-    The result: none where T may hit more than 10,000 different sets, or these have more than a
-    million hypotheses. All sums are of positive terms, so the error of a logarithm is that of the
-    terms, in logarithms, and a unit of rounding for each term.
+    Returns
+    -------
+    FiniteLaw or None
+        None where T may hit more than 10,000 different sets, or these have more than a million
+        hypotheses. All sums are of positive terms, so the error of a logarithm is that of the
+        terms, in logarithms, and a unit of rounding for each term.
     """
     found = hits(data.sizes, m, often=often)
     if found is None or len(found[1]) * H.growth(min(m, len(data.sizes))) > MOST_HYPOTHESES:

@@ -65,13 +65,26 @@ def threshold_law(
 
     T is a uniformly random subset of m records.
 
-    `data` (Gathered): points in ascending order. `column`: where the line is. `queries` (array (q,
-    columns)). `epsilon`: of the exponential mechanism. `m`: |T| = n', 1 <= m <= n. `greatest`: the
-    rule: t is just above each point, or -inf; else at each point, or inf.
+    Parameters
+    ----------
+    data : Gathered
+        Points in ascending order.
+    column : int
+        Where the line is.
+    queries : array (q, columns)
+    epsilon : float
+        Of the exponential mechanism.
+    m : int
+        |T| = n', 1 <= m <= n.
+    greatest : bool
+        The rule: t is just above each point, or -inf; else at each point, or inf.
 
-    The result: none where numbers could leave the range of floats: epsilon n / 2 is above 500, or n
-    ln(1 + rho) - n' ln(rho) above 1,000. What underflows below that has Z s > 200, and so a part of
-    less than e^-190 of its 1/Z.
+    Returns
+    -------
+    FiniteLaw or None
+        None where numbers could leave the range of floats: epsilon n / 2 is above 500, or n
+        ln(1 + rho) - n' ln(rho) above 1,000. What underflows below that has Z s > 200, and so a
+        part of less than e^-190 of its 1/Z.
     """
     n = len(data.place)
     rho = m / (n - m) if 2 * m < n else 1.0

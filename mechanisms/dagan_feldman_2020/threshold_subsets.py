@@ -32,12 +32,20 @@ def threshold_answers(
 ) -> NDArray[np.int64]:
     """Answers of the learner `threshold`, for many subsets at once.
 
-    `xs, y` (array (n,)): the line and the labels. `rows` (int array (m, n')): indices of the
-    records of each subset. `queries` (array (q,)): points of the line.
+    Parameters
+    ----------
+    xs, y : array (n,)
+        The line and the labels.
+    rows : int array (m, n')
+        Indices of the records of each subset.
+    queries : array (q,)
+        Points of the line.
 
-    The result (int array (m, q)): labels. A threshold at a point of the subset makes its zeros
-    there and above, and its ones below, errors: up to a constant the sum of 2 y - 1 over the
-    records below.
+    Returns
+    -------
+    int array (m, q)
+        Labels. A threshold at a point of the subset makes its zeros there and above, and its ones
+        below, errors: up to a constant the sum of 2 y - 1 over the records below.
     """
     order = np.argsort(xs[rows], axis=1, kind="stable")
     line, labels = (
@@ -65,10 +73,19 @@ def threshold_law(data: Labelled, size: int, queries: NDArray[np.float64]) -> Fi
     is 1 exactly if a candidate up to x is as good as all later ones: if there is one, and d, with M
     left as it is, is never below 0 from then on. All sums are of positive terms.
 
-    `data` (Labelled): n records; the line is the first column. `size`: records in a subset, n'.
-    `queries` (array (q,)): points of the line.
+    Parameters
+    ----------
+    data : Labelled
+        n records; the line is the first column.
+    size : int
+        Records in a subset, n'.
+    queries : array (q,)
+        Points of the line.
 
-    The result: none where it would take long, or there are more than 10^300 subsets.
+    Returns
+    -------
+    FiniteLaw or None
+        None where it would take long, or there are more than 10^300 subsets.
     """
     n, order = len(data), np.argsort(data.X[:, 0], kind="stable")
     line, steps = data.X[order, 0], (2 * data.y[order] - 1).tolist()

@@ -23,8 +23,12 @@ class Itinerary:
     It remembers the last ones, which it knows again by identity, and returns the same array: so
     does the base's learner.
 
-    `steps` (int array (s,)): how many steps each is away from the first query. `step`: what one
-    step adds to each feature.
+    Parameters
+    ----------
+    steps : int array (s,)
+        How many steps each is away from the first query.
+    step : float
+        What one step adds to each feature.
     """
 
     __slots__ = ("_asked", "_moves", "_queries")

@@ -39,12 +39,21 @@ class Parts:
 class Averaged(Predictor):
     """Mean of r predictors, each trained on a block of its own; record i is in block i mod r.
 
-    `r`: number of blocks, >= 1 and at most the number of records. Lemma 4.6 has r blocks of n
-    records each; here block sizes may differ by one. `learner` (str or scikit-learn classifier):
-    the algorithm A where no `predictor` is given: a classifier, of the trivial rate gamma = 1.
-    `predictor` (object or `module:object`, optional): any other A: a mechanism that answers a
-    number without coins and claims `PredictionStability`. Its claim must hold for every block size
-    that occurs.
+    Parameters
+    ----------
+    r : int
+        Number of blocks, >= 1 and at most the number of records. Lemma 4.6 has r blocks of n
+        records each; here block sizes may differ by one.
+    learner : str or scikit-learn classifier
+        The algorithm A where no `predictor` is given: a classifier, of the trivial rate gamma = 1.
+    predictor : object or `module:object`, optional
+        Any other A: a mechanism that answers a number without coins and claims
+        `PredictionStability`. Its claim must hold for every block size that occurs.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the predictor claims no rate.
     """
 
     r: int = 25

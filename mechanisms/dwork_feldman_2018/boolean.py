@@ -24,8 +24,10 @@ from dpassay.mechanisms.shared.predictors import Predictor
 class Boolean(Predictor):
     """One classifier, trained on everything.
 
-    `learner` (str or scikit-learn classifier): as for `SoftMajority`; its coins, if any, are
-    frozen.
+    Parameters
+    ----------
+    learner : str or scikit-learn classifier
+        As for `SoftMajority`; its coins, if any, are frozen.
     """
 
     learner: Any = "logistic"

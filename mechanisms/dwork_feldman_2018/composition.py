@@ -15,10 +15,19 @@ def advanced_composition(epsilon: float, m: int, delta_prime: float) -> float:
 
     Theorem 3.20 of Dwork and Roth (2014).
 
-    `epsilon`: loss of each answer in nats, > 0 and at most 700. `m`: number of answers, >= 1.
-    `delta_prime`: in (0, 1); it is added to delta.
+    Parameters
+    ----------
+    epsilon : float
+        Loss of each answer in nats, > 0 and at most 700.
+    m : int
+        Number of answers, >= 1.
+    delta_prime : float
+        In (0, 1); it is added to delta.
 
-    The result: in nats.
+    Returns
+    -------
+    float
+        In nats.
     """
     return math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon + m * epsilon * math.expm1(
         epsilon
@@ -34,9 +43,15 @@ def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
     docs/findings.md, 'Composition: the interface', and Kairouz, Oh and Viswanath (2015) for
     algorithms that answer anything.
 
-    `epsilon, m, delta_prime`: as for `advanced_composition`; at most m epsilon = 700.
+    Parameters
+    ----------
+    epsilon, m, delta_prime
+        As for `advanced_composition`; at most m epsilon = 700.
 
-    The result: in nats, rounded up; 0 where delta' alone is enough.
+    Returns
+    -------
+    float
+        In nats, rounded up; 0 where delta' alone is enough.
     """
     right = np.arange(m + 1)
     ways = np.array([math.log(math.comb(m, k)) for k in right.tolist()])

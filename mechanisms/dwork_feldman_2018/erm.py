@@ -61,8 +61,14 @@ MEMO: Final = 4096
 class Fit:
     """State: the dataset and its weights.
 
-    `data` (Labelled): what was learnt from. `w` (array (d,)): weights, ||w|| <= R but for rounding.
-    `distance`: certified bound on ||w - w_S||.
+    Parameters
+    ----------
+    data : Labelled
+        What was learnt from.
+    w : array (d,)
+        Weights, ||w|| <= R but for rounding.
+    distance : float
+        Certified bound on ||w - w_S||.
     """
 
     data: Labelled
@@ -74,13 +80,28 @@ class Fit:
 class ERM(LinearPredictor):
     """Regularised empirical risk minimisation of a linear predictor.
 
-    `n, R, L_f, feature_scale`: see `LinearPredictor`. `epsilon`: of the private prediction that the
-    predictor is meant for, in nats; finite and > 0. Only the default of `lambda_` uses it. `loss`
-    ({"logistic", "squared", "absolute", "hinge"}): see
-    `dpassay.mechanisms.dwork_feldman_2018.losses`. `lambda_`: weight of ||w||^2; finite and > 0. By
-    default Corollary 4.11's 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))). `regulariser`
-    ({"mean", "sum"}): what lambda ||w||^2 is added to. `tolerance`: largest certified distance ||w
-    - w_S|| that a solution may have, as a part of R; in (0, 1]. A worse one is an error.
+    Parameters
+    ----------
+    n, R, L_f, feature_scale
+        See `LinearPredictor`.
+    epsilon : float
+        Of the private prediction that the predictor is meant for, in nats; finite and > 0. Only the
+        default of `lambda_` uses it.
+    loss : {"logistic", "squared", "absolute", "hinge"}
+        See `dpassay.mechanisms.dwork_feldman_2018.losses`.
+    lambda_ : float, optional
+        Weight of ||w||^2; finite and > 0. By default Corollary 4.11's 2 L_f L_l / (R sqrt(n
+        epsilon / (1 + epsilon))).
+    regulariser : {"mean", "sum"}
+        What lambda ||w||^2 is added to.
+    tolerance : float
+        Largest certified distance ||w - w_S|| that a solution may have, as a part of R; in (0, 1].
+        A worse one is an error.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0
@@ -159,7 +180,13 @@ class ERM(LinearPredictor):
         )
 
     def prepare(self, data: Labelled) -> Fit:
-        """Minimise; equal datasets are solved once."""
+        """Minimise; equal datasets are solved once.
+
+        Raises
+        ------
+        ArithmeticError
+            If the certified distance from the minimiser exceeds `tolerance` times R.
+        """
         self.check(data)
         key = data.digest
         if key not in self.solved:

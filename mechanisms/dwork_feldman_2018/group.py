@@ -35,11 +35,23 @@ from dpassay.targets.guard import AuditTarget
 class Group(Wrapper):
     """An algorithm that is private for one record, and what follows for k of them.
 
-    `k`: records in which neighbours may differ, >= 1. `base` (str or Mechanism): the algorithm: a
-    name of the catalogue or `module:object`, its parameters behind it
-    (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left out
-    are filled in. It promises DP(...) under replace-one. `epsilon`: what the base claims, in nats;
-    finite and > 0. An object has its own, which is put here.
+    Parameters
+    ----------
+    k : int
+        Records in which neighbours may differ, >= 1.
+    base : str or Mechanism
+        The algorithm: a name of the catalogue or `module:object`, its parameters behind it
+        (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left
+        out are filled in. It promises DP(...) under replace-one.
+    epsilon : float
+        What the base claims, in nats; finite and > 0. An object has its own, which is put here.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base promises no differential privacy under
+        replace-one, or nothing is left of any promise: k epsilon is above 700, or delta is 1 or
+        more.
     """
 
     k: int = 3

@@ -78,10 +78,22 @@ class PredictionInterface:
     spent, is turned down before the dataset is touched and costs nothing. Calls from several
     threads wait for each other.
 
-    `mechanism` (Mechanism): or another object with its members. It answers a single prediction
-    privately; every answer has fresh coins. `data` (Labelled): the dataset S. `budget`: predictions
-    that may be answered, m >= 1. `rng` (numpy.random.Generator): where the coins come from; nobody
-    who asks may know its state.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Or another object with its members. It answers a single prediction privately; every answer
+        has fresh coins.
+    data : Labelled
+        The dataset S.
+    budget : int
+        Predictions that may be answered, m >= 1.
+    rng : numpy.random.Generator
+        Where the coins come from; nobody who asks may know its state.
+
+    Raises
+    ------
+    InvalidInput
+        If the budget or the generator is none, or the mechanism does not take these data.
     """
 
     __slots__ = ("_budget", "_columns", "_lock", "_mechanism", "_rng", "_spent", "_state")
@@ -106,7 +118,15 @@ class PredictionInterface:
         return self._spent
 
     def ask(self, x: ArrayLike) -> int | float:
-        """Return the prediction at a point x, shape (d,)."""
+        """Return the prediction at a point x, shape (d,).
+
+        Raises
+        ------
+        BudgetSpent
+            If `budget` predictions were answered already.
+        InvalidInput
+            If x is no point of the data's d finite features.
+        """
         with self._lock:
             if self._spent >= self._budget:
                 raise BudgetSpent(
@@ -137,17 +157,32 @@ class Interface(Mechanism):
     One trial is one conversation. It starts at the query point x and is written down as the number
     whose bit i (of value 2^i, i = 0, ..., m - 1) is answer i.
 
-    `base` (str or Mechanism): what answers a single prediction, with a label in {0, 1}: a name of
-    the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`;
-    all but epsilon), or an object. Parameters that are left out are filled in. `epsilon`: claimed
-    loss of a single prediction, in nats; finite and > 0. An object has its own, which is put here.
-    `m`: the budget: predictions in a transcript, 1..10. `adversary` ({"repeat", "sweep",
-    "adaptive", "batch"}): query generating algorithm Q: asks x every time; asks x, x + step, x + 2
-    step, ...; or goes one step down after each 1 and one step up after each 0, so that it closes in
-    on a place where the label turns from 0 to 1. `batch` asks what `sweep` asks, all in one call of
-    the base: answers of one call may share coins, so nothing is known of them but by trials.
-    `step`: what the adversary adds to each feature in one step; finite and > 0. `delta_prime`:
-    delta' of advanced and of optimal composition; in (0, 1).
+    Parameters
+    ----------
+    base : str or Mechanism
+        What answers a single prediction, with a label in {0, 1}: a name of the catalogue or
+        `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
+        epsilon), or an object. Parameters that are left out are filled in.
+    epsilon : float
+        Claimed loss of a single prediction, in nats; finite and > 0. An object has its own, which
+        is put here.
+    m : int
+        The budget: predictions in a transcript, 1..10.
+    adversary : {"repeat", "sweep", "adaptive", "batch"}
+        Query generating algorithm Q: asks x every time; asks x, x + step, x + 2 step, ...; or goes
+        one step down after each 1 and one step up after each 0, so that it closes in on a place
+        where the label turns from 0 to 1. `batch` asks what `sweep` asks, all in one call of the
+        base: answers of one call may share coins, so nothing is known of them but by trials.
+    step : float
+        What the adversary adds to each feature in one step; finite and > 0.
+    delta_prime : float
+        delta' of advanced and of optimal composition; in (0, 1).
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the base answers other things than 0 and 1 or
+        promises no differential privacy.
     """
 
     base: Any = "soft-majority"

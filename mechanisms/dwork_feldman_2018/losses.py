@@ -112,8 +112,12 @@ class Kink:
 
     Max over s in [low, high] of s (a - y) - h s^2 / 2.
 
-    `one_sided`: hinge-like: slopes between -y and 0. Otherwise like the absolute value: between -1
-    and 1. `h`: length over which the slope climbs by 1; 0 is the kink itself.
+    Parameters
+    ----------
+    one_sided : bool
+        Hinge-like: slopes between -y and 0. Otherwise like the absolute value: between -1 and 1.
+    h : float
+        Length over which the slope climbs by 1; 0 is the kink itself.
     """
 
     one_sided: bool

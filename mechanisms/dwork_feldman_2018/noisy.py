@@ -37,12 +37,24 @@ class NoisyState:
 class Noisy(Mechanism):
     """A prediction-stable predictor plus noise, fresh in every answer.
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
-    replace-one. `r, learner`: of the predictor where no other is given: `Averaged`, the mean of r
-    classifiers, of rate 1 / r. `predictor` (object or `module:object`, optional): any other
-    predictor: a mechanism that answers a number without coins and claims `PredictionStability`
-    first. `gamma`: the rate that the noise is made for; finite and > 0. That which the predictor
-    claims, unless given.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    r, learner
+        Of the predictor where no other is given: `Averaged`, the mean of r classifiers, of rate
+        1 / r.
+    predictor : object or `module:object`, optional
+        Any other predictor: a mechanism that answers a number without coins and claims
+        `PredictionStability` first.
+    gamma : float, optional
+        The rate that the noise is made for; finite and > 0. That which the predictor claims, unless
+        given.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the predictor claims no rate.
     """
 
     epsilon: float = 1.0

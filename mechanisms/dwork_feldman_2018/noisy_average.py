@@ -39,10 +39,21 @@ from dpassay.pairs import Change
 class NoisyAverage(Mechanism):
     """The label of the truncated noisy vote.
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is
-    stated for epsilon <= 1. `r`: number of blocks, >= 1 and at most the number of records;
-    `noisy_average_number.blocks_for` has the corollary's. `learner` (str or scikit-learn
-    classifier): as for `SoftMajority`.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon <= 1.
+    r : int
+        Number of blocks, >= 1 and at most the number of records; `noisy_average_number.blocks_for`
+        has the corollary's.
+    learner : str or scikit-learn classifier
+        As for `SoftMajority`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

@@ -33,10 +33,21 @@ LEMMA: Final = (
 class NoisyAverageNumber(Noisy):
     """The number v + zeta, projected to [0, 1].
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is
-    stated for epsilon <= 1. `r`: number of blocks, >= 1. The corollary takes 2 / (alpha epsilon)
-    for excess error alpha (`blocks_for`). `learner, predictor, gamma`: see `Noisy`; a predictor's
-    answers must lie in [0, 1].
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon <= 1.
+    r : int
+        Number of blocks, >= 1. The corollary takes 2 / (alpha epsilon) for excess error alpha
+        (`blocks_for`).
+    learner, predictor, gamma
+        See `Noisy`; a predictor's answers must lie in [0, 1].
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     def __post_init__(self) -> None:

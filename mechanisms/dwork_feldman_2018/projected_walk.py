@@ -60,8 +60,12 @@ Traversed = Literal["up-to", "below"]
 class Walk:
     """State: the distinct points, ascending; the walk's start, and its value after each point.
 
-    `xs` (array (m,)): distinct points of the chosen feature. `values` (int array (m + 1,)): v
-    before the first point, then after each point.
+    Parameters
+    ----------
+    xs : array (m,)
+        Distinct points of the chosen feature.
+    values : int array (m + 1,)
+        v before the first point, then after each point.
     """
 
     xs: NDArray[np.float64]
@@ -72,12 +76,24 @@ class Walk:
 class ProjectedWalk(Mechanism):
     """ExpPW(T, epsilon).
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
-    replace-one. `T`: the walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) /
-    epsilon) for error alpha (`bound_for`). `feature`: which column of X is the line; >= 0. Nothing
-    else of a record is used. `ties` ({"sum", "index", "label"}): how examples with equal x step;
-    see the module's docstring. `traversed` ({"up-to", "below"}): which examples the walk at x goes
-    through: those with x_i <= x, or those with x_i < x.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    T : int
+        The walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) / epsilon) for
+        error alpha (`bound_for`).
+    feature : int
+        Which column of X is the line; >= 0. Nothing else of a record is used.
+    ties : {"sum", "index", "label"}
+        How examples with equal x step; see the module's docstring.
+    traversed : {"up-to", "below"}
+        Which examples the walk at x goes through: those with x_i <= x, or those with x_i < x.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0
@@ -125,10 +141,17 @@ class ProjectedWalk(Mechanism):
 
         Unions of intervals.
 
-        `n`: number of examples, >= 1. `k`: number of interval ends, >= 1: k = 1 are the thresholds,
-        k = 2 one interval.
+        Parameters
+        ----------
+        n : int
+            Number of examples, >= 1.
+        k : int
+            Number of interval ends, >= 1: k = 1 are the thresholds, k = 2 one interval.
 
-        The result: (k + 2) T / n + e^(-epsilon T / 2).
+        Returns
+        -------
+        float
+            (k + 2) T / n + e^(-epsilon T / 2).
         """
         require(n >= 1, "n", n, "an integer >= 1")
         require(k >= 1, "k", k, "an integer >= 1")

@@ -37,8 +37,19 @@ from dpassay.pairs import FlipLabel
 class ProjectedWalkError(Mechanism):
     """Excess of the empirical error of ExpPW(T, epsilon) over that of the best union of intervals.
 
-    `epsilon, T, feature, ties, traversed`: see `ProjectedWalk`. `n`: number of records, >= 1: the
-    claim depends on it, so other datasets are refused. `k`: number of interval ends, >= 1.
+    Parameters
+    ----------
+    epsilon, T, feature, ties, traversed
+        See `ProjectedWalk`.
+    n : int
+        Number of records, >= 1: the claim depends on it, so other datasets are refused.
+    k : int
+        Number of interval ends, >= 1.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

@@ -60,8 +60,12 @@ HALF, LOW, HIGH = "1/2", "alpha", "1 - alpha"
 class BiasWalk:
     """State: the distinct points in ascending order, and ln p after each, with its start in front.
 
-    `xs` (array (m,)): distinct points of the chosen feature. `log_p` (array (m + 1,)): ln p before
-    the first point, then after each point.
+    Parameters
+    ----------
+    xs : array (m,)
+        Distinct points of the chosen feature.
+    log_p : array (m + 1,)
+        ln p before the first point, then after each point.
     """
 
     xs: NDArray[np.float64]
@@ -72,10 +76,21 @@ class BiasWalk:
 class ProjectedWalkOverview(Mechanism):
     """The walk of the bias itself.
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
-    replace-one. `alpha`: the bias stays in [alpha, 1 - alpha]; in [1e-6, 1/2). `feature`: which
-    column of X is the line; >= 0. Nothing else of a record is used. `ties` ({"sum", "index"}): how
-    examples with equal x step; see the module's docstring.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    alpha : float
+        The bias stays in [alpha, 1 - alpha]; in [1e-6, 1/2).
+    feature : int
+        Which column of X is the line; >= 0. Nothing else of a record is used.
+    ties : {"sum", "index"}
+        How examples with equal x step; see the module's docstring.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

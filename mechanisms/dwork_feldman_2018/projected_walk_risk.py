@@ -47,10 +47,22 @@ MOST_WORK = 10**10
 class ProjectedWalkRisk(Mechanism):
     """Expected error of ExpPW(T, epsilon) beyond e^epsilon times the best union of intervals.
 
-    `epsilon, feature, ties, traversed`: see `ProjectedWalk`; with `ties="index"` equal points keep
-    the order in which they were drawn. `alpha`: the error of Theorem 5.3; in (0, 1). `k`: number of
-    interval ends, >= 1. `samples`: records that are drawn, n in the theorem; the least that it
-    allows by default, and no fewer.
+    Parameters
+    ----------
+    epsilon, feature, ties, traversed
+        See `ProjectedWalk`; with `ties="index"` equal points keep the order in which they were
+        drawn.
+    alpha : float
+        The error of Theorem 5.3; in (0, 1).
+    k : int
+        Number of interval ends, >= 1.
+    samples : int, optional
+        Records that are drawn, n in the theorem; the least that it allows by default, and no fewer.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

@@ -63,8 +63,14 @@ MAX_ORDERED: Final = 7
 class Descent:
     """State: the dataset, and the way through it where the order is fixed.
 
-    `data` (Labelled): what is learnt from. `phi` (array (n, d)): its features. `iterates` (array (n
-    + 1, d), optional): w_1, ..., w_(n+1) in the order given; None under a random order.
+    Parameters
+    ----------
+    data : Labelled
+        What is learnt from.
+    phi : array (n, d)
+        Its features.
+    iterates : array (n + 1, d), optional
+        w_1, ..., w_(n+1) in the order given; None under a random order.
     """
 
     data: Labelled
@@ -76,14 +82,31 @@ class Descent:
 class PSGD(LinearPredictor):
     """Projected stochastic gradient descent for a linear predictor.
 
-    `n, R, L_f, feature_scale`: see `LinearPredictor`; n >= 2 for the average `before`, which one
-    record alone leaves at the origin. `loss` ({"logistic", "squared", "huber", "smooth-hinge"}):
-    see `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with sigma =
-    sigma_l L_f^2 <= 2 / eta. `L_l`: Lipschitz constant that the step is made for, at least the
-    loss's on the predictions that there can be; that by default. `h`: length over which the kink of
-    `huber` and `smooth-hinge` is rounded; finite and > 0. By default eta L_f^2 / 2, the shortest
-    that the theorem allows. `order` ({"fixed", "random"}): see the module's docstring. `average`
-    ({"before", "after"}): likewise. `sign` ({"-", "+"}): of eta in the update.
+    Parameters
+    ----------
+    n, R, L_f, feature_scale
+        See `LinearPredictor`; n >= 2 for the average `before`, which one record alone leaves at
+        the origin.
+    loss : {"logistic", "squared", "huber", "smooth-hinge"}
+        See `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with
+        sigma = sigma_l L_f^2 <= 2 / eta.
+    L_l : float, optional
+        Lipschitz constant that the step is made for, at least the loss's on the predictions that
+        there can be; that by default.
+    h : float, optional
+        Length over which the kink of `huber` and `smooth-hinge` is rounded; finite and > 0. By
+        default eta L_f^2 / 2, the shortest that the theorem allows.
+    order : {"fixed", "random"}
+        See the module's docstring.
+    average : {"before", "after"}
+        Likewise.
+    sign : {"-", "+"}
+        Of eta in the update.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the loss is not as smooth as the theorem asks.
     """
 
     loss: str = "smooth-hinge"
@@ -238,6 +261,11 @@ class PSGD(LinearPredictor):
         """The prediction in each of the n! equally likely orders, shape (n!, q).
 
         In the order of `itertools.permutations`.
+
+        Raises
+        ------
+        InvalidInput
+            If n is above 7.
         """
         allowed = f"at most {MAX_ORDERED}, for all orders to be run"
         require(self.n <= MAX_ORDERED, "n", self.n, allowed)

@@ -45,9 +45,19 @@ Array = NDArray[np.float64]
 class PsgdLaplace(PSGD):
     """Projected stochastic gradient descent, then noise.
 
-    `n, R, L_f, feature_scale, loss, L_l, h, order, average, sign`: see `PSGD`. `epsilon`: claimed
-    privacy loss of one prediction, in nats; finite and > 0. `threshold`: answer 1 if the number is
-    at least this, else 0; finite. By default the number is answered.
+    Parameters
+    ----------
+    n, R, L_f, feature_scale, loss, L_l, h, order, average, sign
+        See `PSGD`.
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0.
+    threshold : float, optional
+        Answer 1 if the number is at least this, else 0; finite. By default the number is answered.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the loss is not as smooth as the theorem asks.
     """
 
     epsilon: float = 1.0
@@ -176,8 +186,12 @@ def loss_between_mixtures(one: Array, other: Array, scale: float) -> float:
     Between neighbouring values both densities are A e^(t / b) + B e^(-t / b), so their ratio is
     monotone there, and it is constant beyond the outermost: it is largest and least at a value.
 
-    `one, other` (array (m,), array (k,)): the equally likely values on the two sides: of all
-    orders, say. `scale`: the noise's b.
+    Parameters
+    ----------
+    one, other : array (m,), array (k,)
+        The equally likely values on the two sides: of all orders, say.
+    scale : float
+        The noise's b.
     """
     at = np.unique(np.concatenate([one, other]))[:, None]
     log_p, log_q = (_log_density(at, values, scale) for values in (one, other))

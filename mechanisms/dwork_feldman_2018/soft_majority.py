@@ -42,16 +42,28 @@ MAX_PARTITIONS = 10_000
 class SoftMajority(Mechanism):
     """Soft majority of r teachers.
 
-    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
-    replace-one. `r`: number of blocks, >= 1 and at most the number of records. The theorem takes r
-    = ceil(6 ln(4 / alpha) / epsilon) for error alpha (`blocks_for`), and n = r n'; here block sizes
-    may differ by one. `learner` (str or scikit-learn classifier): the algorithm A: a name of
-    `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`, or an object. A block with one
-    class becomes a constant predictor. Its coins, if any, are frozen. `partition` ({"fixed",
-    "fresh"}): `fixed`: record i is in block i mod r, and a replacement takes the place of the
-    record it replaces; the proof holds for each such partition. `fresh`: a uniformly random
-    partition in every trial, as the proof words it; unless the partitions can be enumerated, every
-    trial trains r models, so that sampling takes hours on real data.
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    r : int
+        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6
+        ln(4 / alpha) / epsilon) for error alpha (`blocks_for`), and n = r n'; here block sizes may
+        differ by one.
+    learner : str or scikit-learn classifier
+        The algorithm A: a name of `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`,
+        or an object. A block with one class becomes a constant predictor. Its coins, if any, are
+        frozen.
+    partition : {"fixed", "fresh"}
+        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it
+        replaces; the proof holds for each such partition. `fresh`: a uniformly random partition in
+        every trial, as the proof words it; unless the partitions can be enumerated, every trial
+        trains r models, so that sampling takes hours on real data.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

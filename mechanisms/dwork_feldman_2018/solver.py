@@ -54,8 +54,14 @@ dependent."""
 class Problem:
     """Minimise (1/n) sum_i l(<w, phi_i>, y_i) + lambda ||w||^2 over ||w|| <= R.
 
-    `phi` (array (n, d)): features, of norm at most L_f. `y` (array (n,)): targets. `loss, lambda_,
-    R, L_f`: as for `ERM`.
+    Parameters
+    ----------
+    phi : array (n, d)
+        Features, of norm at most L_f.
+    y : array (n,)
+        Targets.
+    loss, lambda_, R, L_f
+        As for `ERM`.
     """
 
     phi: Array

@@ -35,9 +35,19 @@ SAFE = 1 - 1e-12
 class StableGaussian(Noisy):
     """A prediction-stable predictor plus Gaussian noise.
 
-    `epsilon, r, learner, predictor, gamma`: see `Noisy`. `delta`: claimed additive slack; in (0,
-    1). `calibration` ({"analytic", "classic"}): how the standard deviation follows from gamma,
-    epsilon and delta.
+    Parameters
+    ----------
+    epsilon, r, learner, predictor, gamma
+        See `Noisy`.
+    delta : float
+        Claimed additive slack; in (0, 1).
+    calibration : {"analytic", "classic"}
+        How the standard deviation follows from gamma, epsilon and delta.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the predictor claims no rate.
     """
 
     delta: float = 1e-5

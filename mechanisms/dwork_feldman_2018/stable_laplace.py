@@ -24,8 +24,17 @@ from dpassay.noise import Noise
 class StableLaplace(Noisy):
     """A prediction-stable predictor plus Laplace noise.
 
-    `epsilon, r, learner, predictor, gamma`: see `Noisy`. `scale` ({"meant", "printed"}): `meant`:
-    gamma / epsilon. `printed`: epsilon / gamma, as the proof's first sentence has it.
+    Parameters
+    ----------
+    epsilon, r, learner, predictor, gamma
+        See `Noisy`.
+    scale : {"meant", "printed"}
+        `meant`: gamma / epsilon. `printed`: epsilon / gamma, as the proof's first sentence has it.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or the predictor claims no rate.
     """
 
     scale: Literal["meant", "printed"] = "meant"

@@ -26,9 +26,13 @@ def least_error(ones: ArrayLike, zeros: ArrayLike, k: int) -> float:
     the last, it is the same: two ends between the same points do nothing, and neither does one
     beyond the last.
 
-    `ones, zeros` (array (m,)): weight, or number, of the examples labelled 1, and 0, at each of m
-    points, in ascending order of the points; whole numbers are added without rounding. `k`: number
-    of ends, >= 1.
+    Parameters
+    ----------
+    ones, zeros : array (m,)
+        Weight, or number, of the examples labelled 1, and 0, at each of m points, in ascending
+        order of the points; whole numbers are added without rounding.
+    k : int
+        Number of ends, >= 1.
     """
     is_one = np.arange(k + 1) % 2 == 1
     least = np.zeros(k + 1)  # by the number of ends so far

@@ -56,9 +56,19 @@ class DistanceToInstability(TeacherVotes):
 
     Large means above a threshold.
 
-    `epsilon, delta`: of the claim: epsilon finite and > 0, in nats; delta in (0, 1). `r, K,
-    learner`: see `TeacherVotes`. Answers are 0, ..., K - 1, and K for bottom. `distance`
-    ({"replacements", "margin"}): what is taken for the distance to instability.
+    Parameters
+    ----------
+    epsilon, delta : float
+        Of the claim: epsilon finite and > 0, in nats; delta in (0, 1).
+    r, K, learner
+        See `Teachers`. Answers are 0, ..., K - 1, and K for bottom.
+    distance : {"replacements", "margin"}
+        What is taken for the distance to instability.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     epsilon: float = 1.0

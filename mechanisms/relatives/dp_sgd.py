@@ -67,8 +67,16 @@ def profile(epsilon: float, mu: Array) -> Array:
 def sampled_epsilon(T: int, sigma: float, q: float, delta: float) -> float:
     """Return the smallest epsilon of the module's profile at delta, rounded up.
 
-    `T`: rounds. `sigma`: standard deviation of the noise, in lengths of a clipped gradient. `q`:
-    probability that a record is in a lot. `delta`: additive slack.
+    Parameters
+    ----------
+    T : int
+        Rounds.
+    sigma : float
+        Standard deviation of the noise, in lengths of a clipped gradient.
+    q : float
+        Probability that a record is in a lot.
+    delta : float
+        Additive slack.
     """
     times = np.arange(T + 1)
     share = np.diff(bdtr(times, T, q), prepend=0.0)
@@ -86,12 +94,28 @@ def sampled_epsilon(T: int, sigma: float, q: float, delta: float) -> float:
 class DPSGD(Mechanism):
     """Logistic regression by noisy steps along clipped gradients.
 
-    `sigma`: standard deviation of the noise, in multiples of C; finite and > 0, and so that the
-    claim is at most GDP(30). `C`: length that gradients are clipped to; finite and > 0. `T`: number
-    of rounds, >= 1. `eta`: learning rate; finite and > 0. `q`: probability that a record is in the
-    lot of a round; in (0, 1]. 1 takes all records. `delta`: additive slack of the claim where q <
-    1; in (0, 1). `release` ({"score", "label"}): what is looked at: <w, x>, or whether it is above
-    0.
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, in multiples of C; finite and > 0, and so that the claim is
+        at most GDP(30).
+    C : float
+        Length that gradients are clipped to; finite and > 0.
+    T : int
+        Number of rounds, >= 1.
+    eta : float
+        Learning rate; finite and > 0.
+    q : float
+        Probability that a record is in the lot of a round; in (0, 1]. 1 takes all records.
+    delta : float
+        Additive slack of the claim where q < 1; in (0, 1).
+    release : {"score", "label"}
+        What is looked at: <w, x>, or whether it is above 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     sigma: float = 2.0

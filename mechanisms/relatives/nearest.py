@@ -27,8 +27,13 @@ AT_ONCE = 1000
 class NearestRecords:
     """Records of a dataset, which remember who is nearest to the queries that were asked last.
 
-    `data` (Labelled). `base` (Records, optional): those from which these differ in one record.
-    `place`: of that record.
+    Parameters
+    ----------
+    data : Labelled
+    base : Records, optional
+        Those from which these differ in one record.
+    place : int
+        Of that record.
     """
 
     data: Labelled

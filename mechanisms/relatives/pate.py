@@ -33,8 +33,17 @@ THEOREM = "Papernot et al. 2017, Theorem 2, known from restatements only"
 class Pate(TeacherVotes):
     """Noisy plurality of r teachers, Laplace noise.
 
-    `gamma`: the noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma. `r, K,
-    learner`: see `TeacherVotes`.
+    Parameters
+    ----------
+    gamma : float
+        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
+    r, K, learner
+        See `Teachers`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     gamma: float = 0.5

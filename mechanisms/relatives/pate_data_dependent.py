@@ -48,9 +48,20 @@ MOMENTS = 1000
 class PateDataDependent(Pate):
     """Noisy plurality of r teachers, Laplace noise, with the claim that depends on the data.
 
-    `gamma, r, K, learner`: see `Pate`. `lead`: votes by which the plurality leads every other label
-    on the dataset that the claim is for; from 1 to r, and r (all teachers agree) unless given.
-    `delta`: additive slack of the claim; in (0, 1).
+    Parameters
+    ----------
+    gamma, r, K, learner
+        See `Pate`.
+    lead : int, optional
+        Votes by which the plurality leads every other label on the dataset that the claim is for;
+        from 1 to r, and r (all teachers agree) unless given.
+    delta : float
+        Additive slack of the claim; in (0, 1).
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     lead: int | None = None

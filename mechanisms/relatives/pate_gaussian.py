@@ -39,8 +39,19 @@ from dpassay.noise import Noise
 class PateGaussian(TeacherVotes):
     """Noisy plurality of r teachers, Gaussian noise.
 
-    `sigma`: standard deviation of the noise, in votes; finite and > 0. `delta`: additive slack of
-    both claims; in (0, 1). `r, K, learner`: see `TeacherVotes`.
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, in votes; finite and > 0.
+    delta : float
+        Additive slack of both claims; in (0, 1).
+    r, K, learner
+        See `Teachers`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     sigma: float = 4.0

@@ -40,9 +40,19 @@ from dpassay.pairs import Change
 class PrivateKNN(Votes):
     """Noisy plurality of the k nearest records.
 
-    `gamma`: the noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma. `k`:
-    number of neighbours, >= 1 and at most the number of records. `K`: number of labels 0, ..., K -
-    1; >= 2.
+    Parameters
+    ----------
+    gamma : float
+        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
+    k : int
+        Number of neighbours, >= 1 and at most the number of records.
+    K : int
+        Number of labels 0, ..., K - 1; >= 2.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     ARGUMENT: ClassVar = (

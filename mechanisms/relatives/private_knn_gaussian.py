@@ -52,9 +52,23 @@ LEAST_EPSILON = 1e-12
 class PrivateKNNGaussian(Mechanism):
     """Noisy plurality of the k nearest of a random part of the records.
 
-    `sigma`: standard deviation of the noise, in votes; finite and > 0. `q`: probability that a
-    record is taken, at each query anew; in (0, 1]. `delta`: additive slack of the claim; in (0, 1).
-    `k`: most neighbours that vote, >= 1. `K`: number of labels 0, ..., K - 1; >= 2.
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, in votes; finite and > 0.
+    q : float
+        Probability that a record is taken, at each query anew; in (0, 1].
+    delta : float
+        Additive slack of the claim; in (0, 1).
+    k : int
+        Most neighbours that vote, >= 1.
+    K : int
+        Number of labels 0, ..., K - 1; >= 2.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     sigma: float = 4.0

@@ -41,8 +41,14 @@ class Votes(Mechanism):
     A subclass says who votes (`voters`, `counts`, `ARGUMENT`, `SEVERAL`) and what is answered: by
     `noisy_max`, or by `draw` and `law`.
 
-    `K`: number of labels 0, ..., K - 1. `voters`: number of votes. `noisy_max` (NoisyMax): the
-    noisy plurality that is answered.
+    Attributes
+    ----------
+    K : int
+        Number of labels 0, ..., K - 1.
+    voters : int
+        Number of votes.
+    noisy_max : NoisyMax
+        The noisy plurality that is answered.
     """
 
     __slots__ = ()
@@ -97,10 +103,12 @@ class Votes(Mechanism):
 
 
 class TeacherVotes(Votes):
-    """Votes of r teachers of a fixed partition, each trained on a block of its own.
+    """Votes of r teachers, each trained on a block of its own.
 
-    There are r blocks, >= 1 and at most the number of records, and K >= 2 labels 0, ..., K - 1;
-    `learner` is as for `SoftMajority`. A subclass declares these and `block_learner` as fields.
+    Attributes
+    ----------
+    teachers : Teachers
+        Those who vote. A subclass declares it as a field.
     """
 
     __slots__ = ()

@@ -35,7 +35,10 @@ class Member:
 class Wrapper(Mechanism):
     """A mechanism around another, its base: everything that it does not redefine is the base's.
 
-    `built` (AuditTarget): the base. A subclass declares it as a field.
+    Attributes
+    ----------
+    built : AuditTarget
+        The base. A subclass declares it as a field.
     """
 
     __slots__ = ()
@@ -105,15 +108,34 @@ def base_of(
 ) -> tuple[Any, float, AuditTarget]:
     """Build the algorithm that is wrapped.
 
-    `base` (str, dict or Mechanism): a name of the catalogue or `module:object`, with its
-    parameters, all but epsilon, in one of the spellings of `read_base`; or an object. `epsilon`:
-    what it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
-    `wrapper`: what the user calls the entry that wraps it. `left_out`: what epsilon is unless it is
-    said otherwise. `n`: how many records it gets, for a base that has that parameter.
+    Parameters
+    ----------
+    base : str, dict or Mechanism
+        A name of the catalogue or `module:object`, with its parameters, all but epsilon, in one of
+        the spellings of `read_base`; or an object.
+    epsilon : float
+        What it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
+    wrapper : str
+        What the user calls the entry that wraps it.
+    left_out : float
+        What epsilon is unless it is said otherwise.
+    n : int, optional
+        How many records it gets, for a base that has that parameter.
 
-    The result: `base` (str or Mechanism): the same with all parameters filled in, so that it makes
-    the algorithm again; without them where one of them has a comma in it. `epsilon`: what it claims
-    first. `built` (AuditTarget).
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all parameters filled in, so that it makes the algorithm again; without them
+        where one of them has a comma in it.
+    epsilon : float
+        What it claims first.
+    built : AuditTarget
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, it claims another epsilon, or promises no
+        differential privacy.
     """
     written, own = base, True
     if isinstance(base, (str, dict)):
@@ -144,13 +166,27 @@ def base_of(
 def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any, AuditTarget]:
     """Build a stable algorithm that is wrapped.
 
-    `base` (str, dict or Mechanism): a name of the catalogue or `module:object`, with its
-    parameters, all but those that are given, in one of the spellings of `read_base`; or an object.
-    `given` (dict): parameters that the wrapper decides, for a base that has them; an object has its
-    own. `wrapper`: what the user calls the entry that wraps it.
+    Parameters
+    ----------
+    base : str, dict or Mechanism
+        A name of the catalogue or `module:object`, with its parameters, all but those that are
+        given, in one of the spellings of `read_base`; or an object.
+    given : dict
+        Parameters that the wrapper decides, for a base that has them; an object has its own.
+    wrapper : str
+        What the user calls the entry that wraps it.
 
-    The result: `base` (str or Mechanism): the same with all other parameters filled in; without
-    them where one has a comma in it. `built` (AuditTarget).
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all other parameters filled in; without them where one has a comma in it.
+    built : AuditTarget
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, or it promises no stability that is not known to be
+        wrong.
     """
     written = base
     if isinstance(base, (str, dict)):
@@ -182,8 +218,16 @@ def _object(base: Any) -> AuditTarget:
 def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Read what a base is and which parameters it has: the one place where that is done.
 
-    `base` (str or dict): `{name="soft-majority", r=5}` as a text or read already, or
-    `soft-majority,r=5`. A parameter may be a base itself.
+    Parameters
+    ----------
+    base : str or dict
+        `{name="soft-majority", r=5}` as a text or read already, or `soft-majority,r=5`. A parameter
+        may be a base itself.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither.
     """
     name, parameters = named_table(base, "base")
     return name, {key: spelled(value) for key, value in parameters.items()}

@@ -25,6 +25,11 @@ def class_of(H: Any, *, points: int, feature: int, feature2: int) -> HypothesisC
     """Return a class given by its name, with those of the parameters that it has.
 
     An object as it is.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such class, or a parameter is out of its range.
     """
     if not isinstance(H, str):
         lacking = [

@@ -24,13 +24,21 @@ class ClassERM:
     Ties: of the hypotheses with the least error the first in the order of `representatives`; for
     thresholds the smallest t.
 
-    `H` (str or HypothesisClass): a name of `dpassay.mechanisms.shared.classes.CLASSES`, or an
-    object. `points, feature, feature2`: parameters of the class, where it has them.
-    `representative` ({"least", "greatest", "middle"}): which hypothesis stands for a labelling of
-    T; see the class.
+    Parameters
+    ----------
+    H : str or HypothesisClass
+        A name of `dpassay.mechanisms.shared.classes.CLASSES`, or an object.
+    points, feature, feature2 : int
+        Parameters of the class, where it has them.
+    representative : {"least", "greatest", "middle"}
+        Which hypothesis stands for a labelling of T; see the class.
 
-    `hypothesis_` (array (1, parameters)): the minimiser; there after `fit`. `errors_`: training
-    points that it labels wrongly, n L_S(h).
+    Attributes
+    ----------
+    hypothesis_ : array (1, parameters)
+        The minimiser; there after `fit`.
+    errors_ : int
+        Training points that it labels wrongly, n L_S(h).
     """
 
     hypothesis_: NDArray[np.float64]
@@ -75,7 +83,13 @@ class ClassERM:
         return ClassERM(**self.get_params())
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> ClassERM:
-        """Find the hypothesis; X (n, d), labels y (n,) in {0, 1}."""
+        """Find the hypothesis; X (n, d), labels y (n,) in {0, 1}.
+
+        Raises
+        ------
+        InvalidInput
+            If a point lies outside the domain of the class.
+        """
         H = self.hypotheses
         H.check(X)
         tried = H.representatives(X, self.representative)

@@ -28,7 +28,12 @@ class Functions:
     Rules: at points that are not in T, `least` answers 0, `greatest` 1, and `middle` 1 at the odd
     ones.
 
-    `points`: d >= 1. `feature`: column of X that has the point; >= 0.
+    Parameters
+    ----------
+    points : int
+        d >= 1.
+    feature : int
+        Column of X that has the point; >= 0.
     """
 
     points: int = 3

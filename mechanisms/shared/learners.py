@@ -121,11 +121,18 @@ class BlockLearner:
     A block with one class becomes a constant predictor, whatever the learner. A learner with a free
     `random_state` gets 0: its coins are frozen, and equal on neighbouring datasets.
 
-    `learner` (str or scikit-learn classifier): a name of `LEARNERS`, `module:object` (a classifier,
-    or a callable that makes one), or the object itself. `K`: number of labels that teachers may
-    answer.
+    Parameters
+    ----------
+    learner : str or scikit-learn classifier
+        A name of `LEARNERS`, `module:object` (a classifier, or a callable that makes one), or the
+        object itself.
+    K : int
+        Number of labels that teachers may answer.
 
-    `fits`: how many models were trained so far.
+    Attributes
+    ----------
+    fits : int
+        How many models were trained so far.
     """
 
     __slots__ = ("_K", "_held", "_make", "_memo", "fits")

@@ -13,7 +13,10 @@ from dpassay.mechanisms.shared.hypothesis_class import Labels, Points, Rule, col
 class OnLine:
     """What classes of functions on a line share.
 
-    `feature`: column of X that is the line; >= 0.
+    Parameters
+    ----------
+    feature : int
+        Column of X that is the line; >= 0.
     """
 
     feature: int = 0

@@ -36,11 +36,22 @@ OF_THE_MEAN = (
 class LinearPredictor(Mechanism):
     """What empirical risk minimisation and gradient descent share.
 
-    `n`: number of records, >= 1: the claims depend on it, so other datasets are refused. `R`:
-    radius of the Euclidean ball of weights K; finite and > 0. `L_f`: Lipschitz constant of f(., x):
-    the largest norm of a feature vector; finite and > 0. `feature_scale` (float or tuple of float):
-    what x is divided by before it is cut back to norm L_f: one number, or one for each column;
-    public, finite and > 0.
+    Parameters
+    ----------
+    n : int
+        Number of records, >= 1: the claims depend on it, so other datasets are refused.
+    R : float
+        Radius of the Euclidean ball of weights K; finite and > 0.
+    L_f : float
+        Lipschitz constant of f(., x): the largest norm of a feature vector; finite and > 0.
+    feature_scale : float or tuple of float
+        What x is divided by before it is cut back to norm L_f: one number, or one for each column;
+        public, finite and > 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     n: int = 100

@@ -49,8 +49,12 @@ ROOT_TAU = float(np.log(2 * np.pi) / 2)
 class NoisyMax:
     """The label with the largest count plus noise.
 
-    `kind` ({"laplace", "gaussian"}). `scale`: Laplace: b, 1 / gamma in the papers; Gaussian: the
-    standard deviation. In units of the counts; finite and > 0.
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    scale : float
+        Laplace: b, 1 / gamma in the papers; Gaussian: the standard deviation. In units of the
+        counts; finite and > 0.
     """
 
     kind: Literal["laplace", "gaussian"]

@@ -31,7 +31,10 @@ class Corners:
     `middle` is halfway, by number where both are finite; the labelling without a 1 is represented
     by a = b = inf.
 
-    `feature, feature2`: columns of X; >= 0.
+    Parameters
+    ----------
+    feature, feature2 : int
+        Columns of X; >= 0.
     """
 
     feature: int = 0
@@ -95,7 +98,12 @@ class Halfspaces:
     Rules: of the functions with a labelling, ordered by their number of ones and then as `table`
     is, the first, the last or the middle one.
 
-    `points`: grid points per side, 2 to 8. `feature, feature2`: columns of X; >= 0.
+    Parameters
+    ----------
+    points : int
+        Grid points per side, 2 to 8.
+    feature, feature2 : int
+        Columns of X; >= 0.
     """
 
     points: int = 3

@@ -39,6 +39,11 @@ def predictor_of(given: Any) -> Predictor:
     """Return a predictor given as an object, or as `module:object`.
 
     That is an object, or a callable that makes one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no predictor, or its first claim is no `PredictionStability`.
     """
     predictor = load_object(given, "predictor") if isinstance(given, str) else given
     found = full(predictor() if isinstance(predictor, type) else predictor)

@@ -29,7 +29,10 @@ def sauer_shelah(d: int, m: int) -> int:
 
     Sum over i <= d of C(m, i) (Lemma 2).
 
-    `d, m`: >= 0.
+    Parameters
+    ----------
+    d, m : int
+        >= 0.
     """
     require(is_count(d, 0), "d", d, "an integer >= 0")
     require(is_count(m, 0), "m", m, "an integer >= 0")
@@ -62,8 +65,14 @@ def net_failure(alpha: float, m: int, growth: Callable[[int], int]) -> float:
     and are not empty there. It holds without replacement too: m draws with replacement are a random
     set of at most m records, and more are no worse.
 
-    `alpha`: in (0, 1). `m`: points, >= 8 / alpha. `growth` (callable): tau: m -> tau_m(H), or a
-    bound on it.
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+    m : int
+        Points, >= 8 / alpha.
+    growth : callable
+        tau: m -> tau_m(H), or a bound on it.
     """
     require_share(alpha, "alpha")
     require(is_count(m) and m >= 8 / alpha, "m", m, f"an integer >= 8 / alpha = {8 / alpha:g}")
@@ -79,7 +88,17 @@ def net_size(alpha: float, beta: float, growth: Callable[[int], int]) -> int:
 
     A size m >= 8 / alpha at which `net_failure` is at most beta, and at m - 1 is not.
 
-    `alpha, beta`: in (0, 1). `growth` (callable): as for `net_failure`.
+    Parameters
+    ----------
+    alpha, beta : float
+        In (0, 1).
+    growth : callable
+        As for `net_failure`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or no size up to 10^15 is enough.
     """
     require_share(beta, "beta")
     require_share(alpha, "alpha")
@@ -102,7 +121,12 @@ def exponential_size(k: int, epsilon: float, alpha: float) -> int:
 
     The least n >= 2 ln(k) / (epsilon alpha) (Lemma 4), at least 1.
 
-    `k`: hypotheses, >= 1. `epsilon, alpha`: > 0; alpha < 1.
+    Parameters
+    ----------
+    k : int
+        Hypotheses, >= 1.
+    epsilon, alpha : float
+        > 0; alpha < 1.
     """
     require(is_count(k), "k", k, "an integer >= 1")
     check_positive(epsilon=epsilon)
@@ -165,9 +189,17 @@ def net_probability(n: int, m: int, alpha: float) -> float:
     must have at most g = floor(alpha n). Of the C(n, m) choices that leaves sum_j (-1)^j C(m + 1,
     j) C(n - j (g + 1), m), the j gaps with more than g counted in and out.
 
-    `n, m`: 0 <= m <= n, n >= 1. `alpha`: in (0, 1).
+    Parameters
+    ----------
+    n, m : int
+        0 <= m <= n, n >= 1.
+    alpha : float
+        In (0, 1).
 
-    The result: exact but for one rounding.
+    Returns
+    -------
+    float
+        Exact but for one rounding.
     """
     return float(Fraction(net_choices(n, m, alpha), math.comb(n, m)))
 
@@ -194,10 +226,17 @@ def cover(table: Labels, alpha: float) -> NDArray[np.int64]:
     two of those taken differ on more than alpha |T| places, so there are (1/alpha)^O(d) of them
     (Haussler 1995).
 
-    `table` (bool array (k, |T|)): labellings of the records of T; a point that is in T twice has
-    two columns. `alpha`: in (0, 1).
+    Parameters
+    ----------
+    table : bool array (k, |T|)
+        Labellings of the records of T; a point that is in T twice has two columns.
+    alpha : float
+        In (0, 1).
 
-    The result (int array): the rows that were taken, ascending.
+    Returns
+    -------
+    int array
+        The rows that were taken, ascending.
     """
     require_share(alpha, "alpha")
     taken: list[int] = []

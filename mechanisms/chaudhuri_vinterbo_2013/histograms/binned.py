@@ -45,13 +45,31 @@ class Binned(Trainer):
 
     Values beyond the limits are clipped.
 
-    `alpha`: privacy parameter of the histogram, in nats; finite and > 0. Relation: replace-one.
-    `h`: width of a bin of the released histogram; 1 / h is an integer. `H`: widths that the claim
-    about scores is for, h_1 ... h_k, as a list or as a text with blanks between them. `n`: records
-    of (T, V) together, above m. `m`: records of V, the last ones; >= 0. Without any there is no
-    claim about scores. `delta`: of Theorem 6, in (0, 1). `feature, d`: the first column, >= 0, and
-    how many, >= 1. `low, high`: what is scaled to 0 and 1, of every column; finite. The defaults
-    hold the mean radius of the breast cancer set (7 to 28) and standardised columns.
+    Parameters
+    ----------
+    alpha : float
+        Privacy parameter of the histogram, in nats; finite and > 0. Relation: replace-one.
+    h : float
+        Width of a bin of the released histogram; 1 / h is an integer.
+    H : str
+        Widths that the claim about scores is for, h_1 ... h_k, as a list or as a text with blanks
+        between them.
+    n : int
+        Records of (T, V) together, above m.
+    m : int
+        Records of V, the last ones; >= 0. Without any there is no claim about scores.
+    delta : float
+        Of Theorem 6, in (0, 1).
+    feature, d : int
+        The first column, >= 0, and how many, >= 1.
+    low, high : float
+        What is scaled to 0 and 1, of every column; finite. The defaults hold the mean radius of the
+        breast cancer set (7 to 28) and standardised columns.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or there are more than 100,000 bins.
     """
 
     alpha: float = 1.0

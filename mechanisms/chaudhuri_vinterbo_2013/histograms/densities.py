@@ -22,8 +22,13 @@ Array = NDArray[np.float64]
 class HistogramMasses:
     """Histogram estimates, one per random string.
 
-    `p` (array (size, K)): p_i = n~_i / n~, the mass of bin i; 1 / K where n~ = 0. The density is
-    p_i divided by the volume of a bin. `error`: bound on the numerical error of every p_i.
+    Parameters
+    ----------
+    p : array (size, K)
+        p_i = n~_i / n~, the mass of bin i; 1 / K where n~ = 0. The density is p_i divided by the
+        volume of a bin.
+    error : float
+        Bound on the numerical error of every p_i.
     """
 
     p: Array
@@ -49,8 +54,12 @@ def integrated_score(masses: HistogramMasses, v: Array) -> tuple[Array, float]:
 
     Here it is (2 <p, v> - |p|^2) K; the error is numerical.
 
-    `masses` (Masses): the estimates over K bins of [0, 1]^d. `v` (array (K,)): share of the
-    validation records in each bin.
+    Parameters
+    ----------
+    masses : Masses
+        The estimates over K bins of [0, 1]^d.
+    v : array (K,)
+        Share of the validation records in each bin.
     """
     p, bins = masses.p, len(v)
     score = (2 * p @ v - np.einsum("ij,ij->i", p, p)) * bins
@@ -66,7 +75,10 @@ def fuller(here: Array, there: Array) -> FiniteLaw:
     1, where a >= b; else e^-w (1/2 + w/4) + e^-s / 8, of answer 0. Both being projected to 0 makes
     e^-s / 4 of it.
 
-    `here, there` (array (q,)): a and b.
+    Parameters
+    ----------
+    here, there : array (q,)
+        a and b.
     """
     w, s = np.abs(here - there), here + there
     sign = np.where(here >= there, -1.0, 1.0)
@@ -110,9 +122,19 @@ def total_below(counts: NDArray[np.int64], scale: float, total: float) -> float:
 
     Min over t of e^(t total) E e^(-t n~).
 
-    `counts` (int array (K,)): n_i. `scale`: alpha / 2. `total`: where the sum shall be.
+    Parameters
+    ----------
+    counts : int array (K,)
+        n_i.
+    scale : float
+        alpha / 2.
+    total : float
+        Where the sum shall be.
 
-    The result: 1 where the bound says nothing.
+    Returns
+    -------
+    float
+        1 where the bound says nothing.
     """
     if not np.isfinite(total):
         return 1.0

@@ -45,11 +45,26 @@ class ReleasedIndex:
 class Candidates(Trainer):
     """f(D, i) = share of the training records whose column feature + i - 1 is at least `cut`.
 
-    `alpha`: privacy parameter of the whole release, in nats; finite and > 0. Relation: replace-one.
-    `l`: number of candidates, in {2, ..., 6}. `n`: records of (T, V) together, above m. `m`:
-    records of V, the last ones; >= 0. The score does not look at them. `feature`: column of the
-    first candidate, >= 0. `cut`: where a value is large; finite. The default suits the mean radius
-    and texture of the breast cancer set.
+    Parameters
+    ----------
+    alpha : float
+        Privacy parameter of the whole release, in nats; finite and > 0. Relation: replace-one.
+    l : int
+        Number of candidates, in {2, ..., 6}.
+    n : int
+        Records of (T, V) together, above m.
+    m : int
+        Records of V, the last ones; >= 0. The score does not look at them.
+    feature : int
+        Column of the first candidate, >= 0.
+    cut : float
+        Where a value is large; finite. The default suits the mean radius and texture of the breast
+        cancer set.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     alpha: float = 1.0

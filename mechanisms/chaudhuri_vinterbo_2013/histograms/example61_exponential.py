@@ -65,13 +65,24 @@ CELL = 2.0**-11
 class Example61Exponential(Candidates):
     """The algorithm A.
 
-    `alpha, l, n, m, feature, cut`: see `Candidates`. `delta`: share of random strings that the
-    claim `corrected` about scores leaves out; in [1e-12, 1). `scale` ({"meant", "printed",
-    "noisy-max"}): what the Laplace noise has: the scale 2 l / (alpha n), the standard deviation 2 l
-    / (alpha n), or the scale l / (alpha n). `release` ({"all", "index"}): what is answered: at a
-    query with bits u_1 ... u_l (of `cut`) the number i* 2^l + sum of 2^(i - 1) [t_i >= u_i], i*
-    counted from 0: all f lie between 0 and 1, so that these events lose as much of t_i as there is;
-    or i* alone.
+    Parameters
+    ----------
+    alpha, l, n, m, feature, cut
+        See `Candidates`.
+    delta : float
+        Share of random strings that the claim `corrected` about scores leaves out; in [1e-12, 1).
+    scale : {"meant", "printed", "noisy-max"}
+        What the Laplace noise has: the scale 2 l / (alpha n), the standard deviation 2 l / (alpha
+        n), or the scale l / (alpha n).
+    release : {"all", "index"}
+        What is answered: at a query with bits u_1 ... u_l (of `cut`) the number i* 2^l + sum of
+        2^(i - 1) [t_i >= u_i], i* counted from 0: all f lie between 0 and 1, so that these events
+        lose as much of t_i as there is; or i* alone.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     delta: float = 0.01

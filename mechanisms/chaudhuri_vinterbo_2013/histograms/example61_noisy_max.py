@@ -41,10 +41,19 @@ Array = NDArray[np.float64]
 class Example61NoisyMax(Candidates):
     """The algorithm A'.
 
-    `alpha, l, n, m, feature, cut`: see `Candidates`. `release` ({"values", "index"}): what is
-    answered: at a query with bits u_1 ... u_l (of `cut`) the sum of 2^(i - 1) [t_i >= u_i]: the
-    index tells nothing that the values do not, and all f lie between 0 and 1, so that these events
-    lose as much as there is; or the index alone, counted from 0.
+    Parameters
+    ----------
+    alpha, l, n, m, feature, cut
+        See `Candidates`.
+    release : {"values", "index"}
+        What is answered: at a query with bits u_1 ... u_l (of `cut`) the sum of 2^(i - 1)
+        [t_i >= u_i]: the index tells nothing that the values do not, and all f lie between 0 and 1,
+        so that these events lose as much as there is; or the index alone, counted from 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
     """
 
     release: Literal["values", "index"] = "values"

@@ -54,13 +54,22 @@ LN2 = math.log(2)
 class Histogram(Binned):
     """Algorithm 5 over columns of X that are scaled to [0, 1] by public limits and clipped.
 
-    `alpha, h, H, n, m, delta, feature, d, low, high`: see `Binned`. `release` ({"all", "count",
-    "comparison", "density"}): what is released. `all`: the whole vector n~, of which is answered at
-    a query x with bin i the number 2 [n~_i >= n] + [some other n~_j > 0], n the records of T: of a
-    record that goes into bin i or out of it these two bits tell as much as the vector, and no event
-    of the vector loses more. `count`: n~_i. `comparison`: whether the next bin (the first follows
-    the last) has a larger n~, another statistic of the vector, which loses almost all of alpha.
-    `density`: that at x.
+    Parameters
+    ----------
+    alpha, h, H, n, m, delta, feature, d, low, high
+        See `Binned`.
+    release : {"all", "count", "comparison", "density"}
+        What is released. `all`: the whole vector n~, of which is answered at a query x with bin i
+        the number 2 [n~_i >= n] + [some other n~_j > 0], n the records of T: of a record that goes
+        into bin i or out of it these two bits tell as much as the vector, and no event of the
+        vector loses more. `count`: n~_i. `comparison`: whether the next bin (the first follows the
+        last) has a larger n~, another statistic of the vector, which loses almost all of alpha.
+        `density`: that at x.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, or there is nothing to compare.
     """
 
     release: Literal["all", "count", "comparison", "density"] = "all"
