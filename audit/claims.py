@@ -416,11 +416,7 @@ def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim
 
 
 def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
-    """Read back what `as_json` wrote.
-
-    Raise InvalidInput if the kind is unknown, a number is out of range, or one belongs to another
-    kind.
-    """
+    """Read back what `as_json` wrote; refuse unknown kinds and numbers of another kind."""
     require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
     kind: Any = KINDS[facts["kind"]]
     own = {field.name for field in fields(kind)}

@@ -181,11 +181,7 @@ def _check_finite(path: Path, frame: pd.DataFrame) -> None:
 
 
 def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
-    """Return the line in which each record of a file begins, the first line being 1.
-
-    Return None where that cannot be told: the file is packed by something else than gzip, bzip2 or
-    xz, or does not show as many records as `read_csv` found when it is read line by line.
-    """
+    """Return the line in which each record begins, from 1; None where it cannot be told."""
     import numpy as np
 
     try:
@@ -196,11 +192,7 @@ def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the number of the line that it begins in; blank lines are none.
-
-    Lines end as in an editor: by a line feed, or by a carriage return where the file has none but
-    within quotes.
-    """
+    """Yield each row with the line that it begins in, as editors count; skip blank lines."""
     with UNPACKED.get(path.suffix, Path.open)(path, "rb") as file:
         end = "\n" if b"\n" in QUOTED.sub(b"", file.read(LOOKED_AT)) else ""
         file.seek(0)

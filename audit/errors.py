@@ -80,11 +80,7 @@ class TargetError(DpassayError, RuntimeError):
 
     @property
     def fatal(self) -> bool:
-        """Return whether no search passes over it.
-
-        It returned something else than the user declared, or what cannot be read, or passed a limit
-        on a reply, which would be waited for again and again.
-        """
+        """Return whether no search passes over it, since more runs would only repeat it."""
         passed = any(text in self.cause for text in LIMITS)
         return passed or self.cause.startswith((UNDECLARED, UNFORESEEN, UNREAD))
 
@@ -118,10 +114,7 @@ class Failed:
 
 
 def printable(text: str, *, line: bool = True) -> str:
-    """Return a text without what a terminal or a CI log would obey, in one line or several.
-
-    It is no longer than a message of `dpassay.trials.wire` allows.
-    """
+    """Return a text without what a terminal or a CI log would obey, in one line or several."""
     found = COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
     found = re.sub("[\t\n]", "\ufffd", found) if line else found
     return found[: 10_000 if line else 100_000]
@@ -133,11 +126,7 @@ def first_line(text: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Describe an exception of foreign code in a line, with its traceback below.
-
-    The line is 'message (Type at file:line in function)'. The place is the innermost one that is
-    neither ours nor of an installed library, where there is one.
-    """
+    """Return 'message (Type at file:line in function)', of the user's code, and a traceback."""
     frames = traceback.extract_tb(error.__traceback__)
 
     def outside(frames: list[Any], folders: Iterable[str]) -> list[Any]:
@@ -190,10 +179,7 @@ def is_count(value: object, least: int = 1) -> bool:
 
 
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
-    """Raise `InvalidInput` with argument, value and what is allowed, unless `condition` holds.
-
-    `allowed` completes 'must be ...'; the value is cut at 80 characters.
-    """
+    """Raise `InvalidInput`, '`argument` = `value`: must be `allowed`', unless `condition` holds."""
     if not condition:
         shown = repr(value)
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
@@ -201,11 +187,7 @@ def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
 
 
 def near(word: str, names: Iterable[str], likeness: float = 0.6) -> str:
-    """Return the name that a word was probably meant to be, empty where none is like it.
-
-    Upper case, hyphens and underscores do not count. `likeness` is that of
-    `difflib.get_close_matches`, from 0 to 1.
-    """
+    """Return the name that a word was probably meant to be, whatever its case; else ''."""
     plain = {_bare(name): name for name in names}
     found = get_close_matches(_bare(word), plain, n=1, cutoff=likeness)
     return plain[found[0]] if found else ""

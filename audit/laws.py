@@ -195,10 +195,7 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
 
 
 def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
-    """Return the law when a uniform coin picks one of several laws of one shape and queries.
-
-    Summing m positive terms costs at most m units of relative rounding.
-    """
+    """Return the law when a fair coin picks one of m laws, at m units of rounding."""
     stacked = np.stack([law.log_p for law in laws])
     log_p = np.logaddexp.reduce(stacked, axis=0) - np.log(len(laws))
     error = max(law.error for law in laws) + 4 * (len(laws) + 2) * UNIT_ROUNDOFF * max(

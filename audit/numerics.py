@@ -59,10 +59,7 @@ def computed(value: float, error: float, digits: int) -> tuple[float, float]:
 
 
 def loss(number: float | None, way: str = NEAREST) -> str:
-    """Write a loss in nats with six decimals, so that columns align; None is shown as a dash.
-
-    A lower bound goes DOWN, an upper bound UP.
-    """
+    """Write a loss in nats with six decimals: bounds go DOWN or UP; None is a dash."""
     if number is None:
         return MISSING
     if math.isinf(number):
@@ -87,10 +84,7 @@ def above(number: float | None) -> str:
 
 
 def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
-    """Write a computed number beside a claim: above it if that is certain, and only then.
-
-    `exceeds` says whether it is certain, as the record says: numbers that are rounded cannot tell.
-    """
+    """Write a computed number beside a claim: above it only if the record says that it is."""
     text = loss(number)
     if number is None:
         return text
@@ -104,11 +98,7 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
 
 
 def promise(claimed: float, found: float | None = None) -> str:
-    """Write a claimed number: up, so that no more is promised than is.
-
-    A leak `found` that is above the claim for certain gives the claim so many digits that it is
-    seen to be below.
-    """
+    """Write a claimed number, up, with digits that show it below a larger leak."""
     text = plain(claimed)
     if not _same(_read(text), claimed):
         six = 1e-4 <= claimed < 1e6
@@ -166,10 +156,7 @@ def number(value: float) -> float | str:
 
 
 def lower_number(value: float, claimed: float = math.inf) -> float | str:
-    """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
-
-    A bound above the claim stays above it, and keeps the digits that takes.
-    """
+    """Return a lower bound as recorded: 12 digits, rounded down, but not to below a claim."""
     short = rounded(value, DIGITS, DOWN)
     return _recorded(float(value) if value > claimed >= short else short)
 

@@ -100,11 +100,7 @@ def changed_lines(change: Change) -> tuple[int, ...]:
 
 
 def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
-    """Read back what `Change.as_json` wrote.
-
-    Raise InvalidInput if the kind is unknown, a field is missing, or it names a record of a pool
-    that is not there.
-    """
+    """Read back what `Change.as_json` wrote; refuse a record that the pool does not have."""
     try:
         kind = change["kind"]
         if kind in ("several", "any-of"):
@@ -335,11 +331,7 @@ def replace_one(
 
 
 def replace_several(pairs: Pairs, k: int) -> Pairs:
-    """Make neighbours under replace-k, as many, of neighbours under replace-one.
-
-    Each is a change with the next ones of other records, k in all; fewer where the changes are of
-    fewer records.
-    """
+    """Return neighbours under replace-k: each change with the next ones of other records."""
     changes, size = [], len(pairs)
     for place, first in enumerate(pairs.changes):
         chosen: dict[int, Change] = {}  # of other records: the next ones, in a circle

@@ -202,10 +202,7 @@ def _points(orders: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
 
 
 def most(log_q: Array, orders: tuple[tuple[float, float], ...]) -> Array:
-    """Return the largest p (k,) that the divergences allow beside each q in (0, 1), both ways.
-
-    It is found by halving, and rounded up.
-    """
+    """Return the largest p (k,) that the divergences allow beside each q, rounded up."""
     import numpy as np
 
     alpha, bound = (np.array(column)[:, None] for column in zip(*orders, strict=True))

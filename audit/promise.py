@@ -117,10 +117,7 @@ class Promise:
         return ""
 
     def beside(self) -> Promise | None:
-        """Return the notion for labels to be measured beside it, with the largest number there is.
-
-        It is None for claims that are not about labels.
-        """
+        """Return the notion for labels to be measured beside it; None if it is not about labels."""
         return None
 
     def as_measured(self) -> dict[str, Any]:

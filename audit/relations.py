@@ -38,10 +38,7 @@ _ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)(?:-in-([1-
 
 
 def records_replaced(relation: str) -> int:
-    """Return in how many records neighbours may differ at most: 1 for `replace-one`, or k.
-
-    Raise InvalidInput if it is no relation of records: true answers, say, are none.
-    """
+    """Return in how many records neighbours may differ at most; refuse other relations."""
     number = _number(_RECORDS, relation)
     allowed = f"about records here: '{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
     require(number is not None, "relation", relation, allowed)
@@ -67,10 +64,7 @@ def answers_among(relation: str) -> int | None:
 
 
 def answers_relation(sensitivity: float, among: int | None = None) -> str:
-    """Return the relation of vectors of true answers that differ by at most so much in each.
-
-    They differ in at most `among` answers; all of them by default.
-    """
+    """Return the relation of answers that differ by so much, in at most `among` of them."""
     relation = f"answers-{float(sensitivity)!r}".removesuffix(".0")
     return relation if among is None else f"{relation}-in-{among}"
 

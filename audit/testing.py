@@ -147,10 +147,6 @@ def assayed(
 
 
 def commit_seed(folder: Path) -> int:
-    """Return a seed that belongs to the commit a folder is at, 0 where there is none.
-
-    The same commit always draws the same trials, so that a pipeline does not flake; the next one
-    draws others.
-    """
+    """Return a seed of the commit of a folder, so that a pipeline does not flake; else 0."""
     found = commit(folder)
     return 0 if found is None else int(found[:8], 16)

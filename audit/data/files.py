@@ -127,10 +127,7 @@ def _label_column(target: str | None, names: list[str], path: Path) -> str:
 
 
 def filled(features: pd.DataFrame) -> pd.DataFrame:
-    """Return features without missing values, the code of a record being its own alone.
-
-    A missing number becomes 0, with a column that says so, a missing text a category of its own.
-    """
+    """Return features whose missing numbers are 0, with a column that says so, or a category."""
     gone = [name for name in features.columns if features[name].isna().any()]
     found = features.copy() if gone else features
     for name in gone:

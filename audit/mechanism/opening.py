@@ -313,10 +313,7 @@ def _slots(kind: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _opens_object(value: Any) -> Callable[[Any], Parts]:
-    """Return what reads an object like this: its attributes, or also what it tells a pickler.
-
-    Python itself says whether attributes are all there is: else it refuses to pickle by them.
-    """
+    """Return what reads an object like this: its attributes, or what it tells a pickler."""
     kind = type(value)
     if name_of(kind) in STATELESS:
         return lambda _: {}

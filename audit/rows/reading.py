@@ -60,10 +60,7 @@ def rows_of(
 
 
 def code(form: Form, data: Any) -> Coded:
-    """Code records that have the columns of a form already.
-
-    Raise InvalidInput if they have other columns, or a cell that these cannot have.
-    """
+    """Code records that have the columns of a form already; refuse any other."""
     shape, columns = _columns_of(data, empty=form)
     if (shape, [name for name, _ in columns]) != (form.shape, form.names):
         raise InvalidInput(f"records: must have the columns {', '.join(form.names)}")
