@@ -5,9 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.reports.attack.roc import HEIGHT, AttackFigure, roc_figures, spaced, styles_of
-from dpassay.reports.attack.transcripts import TranscriptTests
-from dpassay.reports.attack.view import SubjectView, ViewOutcome, pair, sound
+from dpassay.reports.attack.roc import (
+    HEIGHT,
+    AttackFigure,
+    losses_of,
+    spaced,
+    styles_of,
+    unclaimed_roc,
+    view_roc,
+)
+from dpassay.reports.attack.view import (
+    SubjectView,
+    TranscriptTests,
+    ViewOutcome,
+    pair,
+    sound,
+    view_names,
+)
 from dpassay.reports.shared import chart
 from dpassay.reports.shared.chart import CLAIM, CLAIMED, GUESSING, INK, PALETTE
 from dpassay.reports.shared.numbers import plural, shorten
@@ -24,8 +38,10 @@ def figures(
     fine = sound(subjects)
     if not fine:
         return []
+    views = (view_roc(fine, view, found, k) for k, view in enumerate(view_names(fine)))
+    rocs = [each for each in (unclaimed_roc(fine), *views) if each is not None]
     made = [
-        *roc_figures(fine, found),
+        *(each._replace(title="" if k else "ROC curves") for k, each in enumerate(rocs)),
         advantage_plot(fine),
         *(repeated_plot(found, loss=loss) for loss in (True, False)),
         trade_plot(fine),
@@ -36,38 +52,36 @@ def figures(
 
 def advantage_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     """Draw the largest advantage of any attack by number of answers, a panel per claimed loss."""
-    losses, styles = _losses(subjects), styles_of(subjects)
+    losses, styles = losses_of(subjects), styles_of(subjects)
     if not losses:
         return None
     looks = [look for subject in subjects for look in subject.looks]
     answers = sorted({look.m for look in looks if look.m is not None})
-    top = min(1.02, 2.2 * max(map(_most, looks)) + 0.02)
+    ends, top = (
+        (answers[0] / 1.3, answers[-1] * 1.3),
+        min(1.02, 2.2 * max(map(_most, looks)) + 0.02),
+    )
+    grid = spaced(*ends)
     with chart.drawing(HEIGHT, panels=len(losses), foot=0.6) as panels:
         for axes, epsilon in zip(panels, losses, strict=True):
             here = [subject for subject in subjects if subject.epsilon == epsilon]
             delta = max(float(subject.raw["claim"]["delta"]) for subject in here)
-            ends = answers[0] / 1.3, answers[-1] * 1.3
-            grid = spaced(*ends)
             allowed = [allowed_advantage(m * epsilon, min(1.0, m * delta)) for m in grid]
             chart.band(axes, grid, [0.0] * len(grid), allowed, CLAIM, 0.13)
             for subject in here:
                 style = styles[subject.family]
-                points = [
-                    (look.m, _most(look), look.copies)
-                    for look in subject.looks
-                    if look.m is not None
-                ]
-                chart.line(
-                    axes,
-                    sorted((m, most) for m, most, copies in points if not copies),
-                    style._replace(marker="o", size=3.6),
-                    shorten(subject.family, 30),
+                own, copied = (
+                    [
+                        (look.m, _most(look))
+                        for look in subject.looks
+                        if look.m is not None and bool(look.copies) == copies
+                    ]
+                    for copies in (False, True)
                 )
-                chart.marks(
-                    axes,
-                    [(m, most) for m, most, copies in points if copies],
-                    style._replace(marker="D", hollow=True, size=4.5, width=1),
-                )
+                dotted = style._replace(marker="o", size=3.6)
+                chart.line(axes, sorted(own), dotted, shorten(subject.family, 30))
+                diamond = style._replace(marker="D", hollow=True, size=4.5, width=1)
+                chart.marks(axes, copied, diamond)
             chart.line(axes, zip(grid, allowed, strict=True), CLAIMED, "allowed by the claim")
             for base in (each for each in subjects if each.epsilon is None):
                 chart.rule(axes, max(map(_most, base.looks)), UNCLAIMED, label="nothing claimed")
@@ -80,43 +94,35 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
                 names=("answers m", "advantage"),
                 title=f"{pair((epsilon, 0.0))} per answer",
             )
-        return AttackFigure(
-            title="Advantage and the number of answers",
-            label="advantage",
-            svg=chart.svg(
-                panels[0],
-                name="plot-advantage",
-                title="Advantage of the best attack against the number of answers",
-                description=(
-                    f"{plural(len(losses), 'panel')}, one per claimed loss of an answer. The "
-                    "tables of attacks tell the numbers."
-                ),
-            ),
-            caption=(
-                "Largest TPR - FPR of any attack, an estimate, by the number of answers about each "
-                "record; diamonds: answers at noisy copies instead of the record. Shaded: what the "
-                "composed claim allows, at the largest δ claimed. Dotted: the most that was got "
-                "out of what makes no claim."
+        svg = chart.svg(
+            panels[0],
+            name="plot-advantage",
+            title="Advantage of the best attack against the number of answers",
+            description=(
+                f"{plural(len(losses), 'panel')}, one per claimed loss of an answer. The "
+                "tables of attacks tell the numbers."
             ),
         )
+    caption = (
+        "Largest TPR - FPR of any attack, an estimate, by the number of answers about each "
+        "record; diamonds: answers at noisy copies instead of the record. Shaded: what the "
+        "composed claim allows, at the largest δ claimed. Dotted: the most that was got "
+        "out of what makes no claim."
+    )
+    return AttackFigure("Advantage and the number of answers", "advantage", svg, caption)
 
 
 def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> AttackFigure | None:
     """Draw certified loss or advantage of m answers in what is claimed, with the best attacker."""
-    rows: tuple[tuple[str, str, chart.Look], ...] = (
-        ("lower", "certified lower bound", chart.Look(PALETTE["held"], marker="o", size=4)),
-        ("ceiling", "most there is, by the exact laws", chart.Look(PALETTE["refuted"], "-.")),
-        ("claimed", "composed claim", CLAIMED),
+    fields = ("lower", "ceiling", "claimed") if loss else ("advantage", "most", "allowed")
+    first = "certified lower bound" if loss else "reached, an estimate"
+    rows = (
+        (fields[0], first, chart.Look(PALETTE["held"], marker="o", size=4)),
+        (fields[1], "most there is, by the exact laws", chart.Look(PALETTE["refuted"], "-.")),
+        (fields[2], "composed claim", CLAIMED),
     )
-    if not loss:
-        names = (
-            ("advantage", "reached, an estimate"),
-            ("most", rows[1][1]),
-            ("allowed", rows[2][1]),
-        )
-        rows = tuple((*name, row[2]) for name, row in zip(names, rows, strict=True))
     shown = [
-        each for each in found if any(getattr(rung, rows[0][0]) is not None for rung in each.rungs)
+        each for each in found if any(getattr(rung, fields[0]) is not None for rung in each.rungs)
     ]
     if not shown:
         return None
@@ -138,24 +144,22 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> AttackFigu
                 title=shorten(ladder.name.replace("epsilon = ", "ε = "), 34),
             )
             axes.set_ylim(bottom=0)
-        return AttackFigure(
-            title="Repeated queries" if loss else "",
-            label=f"repeated queries, {what.lower()}",
-            svg=chart.svg(
-                panels[0],
-                name=f"plot-repeated-{what.lower()}",
-                title=f"{what} of repeated answers",
-                description=(
-                    f"{plural(len(shown), 'interface')}, one panel each. The table of repeated "
-                    "queries has the same numbers."
-                ),
-            ),
-            caption=(
-                f"{what} of m answers to one query together, at the pair of datasets that is worst "
-                "for it among those looked at: what was reached, what the composed claim allows, "
-                "and the most that there is on any such pair, where the exact laws tell it."
+        svg = chart.svg(
+            panels[0],
+            name=f"plot-repeated-{what.lower()}",
+            title=f"{what} of repeated answers",
+            description=(
+                f"{plural(len(shown), 'interface')}, one panel each. The table of repeated "
+                "queries has the same numbers."
             ),
         )
+    caption = (
+        f"{what} of m answers to one query together, at the pair of datasets that is worst "
+        "for it among those looked at: what was reached, what the composed claim allows, "
+        "and the most that there is on any such pair, where the exact laws tell it."
+    )
+    title = "Repeated queries" if loss else ""
+    return AttackFigure(title, f"repeated queries, {what.lower()}", svg, caption)
 
 
 def trade_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
@@ -165,12 +169,12 @@ def trade_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
         for subject in subjects
         if subject.raw["accuracy"] is not None and subject.epsilon != 0
     ]
-    losses, styles = _losses(subjects), styles_of(subjects)
+    losses = losses_of(subjects)
     if not losses:
         return None
     with chart.drawing(HEIGHT, panels=3, foot=0.6) as panels:
         left, middle, right = panels
-        for family, style in styles.items():
+        for family, style in styles_of(subjects).items():
             own = sorted(
                 (each.epsilon or 0.0, _accuracy(each), each.best.best)
                 for each in subjects
@@ -178,13 +182,13 @@ def trade_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
             )
             x, accuracy, best = zip(*own, strict=True)
             success = [float(each["auc"]) for each in best]
-            dotted = style._replace(marker="o", size=3.6)
+            dotted, label = style._replace(marker="o", size=3.6), shorten(family, 30)
             for axes, across, up in (
                 (left, x, accuracy),
                 (middle, x, success),
                 (right, success, accuracy),
             ):
-                chart.line(axes, zip(across, up, strict=True), dotted, shorten(family, 30))
+                chart.line(axes, zip(across, up, strict=True), dotted, label)
             ends = [(float(each["auc_low"]), float(each["auc_high"])) for each in best]
             intervals = [(at, *each) for at, each in zip(x, ends, strict=True)]
             chart.spans(middle, intervals, style._replace(width=0.8))
@@ -202,25 +206,22 @@ def trade_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
         for axes, name in ((left, "accuracy"), (middle, success_name)):
             chart.frame(axes, logarithmic="x", x_ticks=ticks, names=(under, name))
         chart.frame(right, names=(success_name, "accuracy"))
-        return AttackFigure(
-            title="Accuracy and attack success",
-            label="accuracy and attack success",
-            svg=chart.svg(
-                panels[0],
-                name="plot-trade",
-                title="Accuracy against attack success",
-                description=(
-                    "Three panels: accuracy of a single answer by the claimed loss, AUC of the "
-                    "best attack by the claimed loss, and the one against the other. The summary "
-                    "table tells the numbers."
-                ),
-            ),
-            caption=(
-                "Accuracy of the targets on the test records, and AUC of the best attack in any "
-                "view with its 95 % interval; estimates. Bottom right is worst: little accuracy, "
-                "much success. An AUC of 0.5 is guessing."
+        svg = chart.svg(
+            panels[0],
+            name="plot-trade",
+            title="Accuracy against attack success",
+            description=(
+                "Three panels: accuracy of a single answer by the claimed loss, AUC of the "
+                "best attack by the claimed loss, and the one against the other. The summary "
+                "table tells the numbers."
             ),
         )
+    caption = (
+        "Accuracy of the targets on the test records, and AUC of the best attack in any "
+        "view with its 95 % interval; estimates. Bottom right is worst: little accuracy, "
+        "much success. An AUC of 0.5 is guessing."
+    )
+    return AttackFigure("Accuracy and attack success", "accuracy and attack success", svg, caption)
 
 
 def exposure_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
@@ -229,14 +230,12 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     if not subjects:
         return None
     values = [[float(each) for each in subject.raw["separations"]] for subject in subjects]
-    parts = ((0.0, 1.0, 0.6), (0.05, 0.95, 2.2), (0.25, 0.75, 5.0))
-    height = ROW * len(subjects) + 0.8
-    with chart.drawing(height, left=3.3, across=chart.WIDE) as (axes,):
+    with chart.drawing(ROW * len(subjects) + 0.8, left=3.3, across=chart.WIDE) as (axes,):
         axes.set_xscale("symlog", linthresh=1, linscale=1)
         lowest, highest = min(map(min, values)), max(map(max, values))
         for row, (subject, own) in enumerate(zip(subjects, values, strict=True)):
             colour = INK if subject.epsilon is None else PALETTE["held"]
-            for start, end, width in parts:
+            for start, end, width in ((0.0, 1.0, 0.6), (0.05, 0.95, 2.2), (0.25, 0.75, 5.0)):
                 places = [(own[round(part * (len(own) - 1))], row) for part in (start, end)]
                 chart.line(axes, places, chart.Look(colour, width=width))
         middles = [(own[round(0.5 * (len(own) - 1))], row) for row, own in enumerate(values)]
@@ -255,36 +254,28 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
             names=("separation, in standard deviations", ""),
         )
         axes.grid(visible=False, axis="y")
-        return AttackFigure(
-            title="Records",
-            label="separation of records",
-            svg=chart.svg(
-                axes,
-                name="plot-exposure",
-                title="How far records move with their membership",
-                description=(
-                    f"{plural(len(subjects), 'subject')}, one row each: the range, 90 %, the "
-                    "middle half and the median of all records, and the most exposed one. The "
-                    "table of exposed records tells the largest."
-                ),
-            ),
-            caption=(
-                "By how many standard deviations the log-odds of a record's own label rise when it "
-                "is in the training set, on the reference models, in the first view; an estimate. "
-                "Thin: all records; thick: 90 % and the middle half; upright: the median; dot: "
-                "the most exposed record. Of few reference models the spread around 0 is chance."
+        svg = chart.svg(
+            axes,
+            name="plot-exposure",
+            title="How far records move with their membership",
+            description=(
+                f"{plural(len(subjects), 'subject')}, one row each: the range, 90 %, the "
+                "middle half and the median of all records, and the most exposed one. The "
+                "table of exposed records tells the largest."
             ),
         )
+    caption = (
+        "By how many standard deviations the log-odds of a record's own label rise when it "
+        "is in the training set, on the reference models, in the first view; an estimate. "
+        "Thin: all records; thick: 90 % and the middle half; upright: the median; dot: "
+        "the most exposed record. Of few reference models the spread around 0 is chance."
+    )
+    return AttackFigure("Records", "separation of records", svg, caption)
 
 
 def allowed_advantage(epsilon: float, delta: float) -> float:
     """Return the largest TPR - FPR under DP: (e^epsilon - 1 + 2 delta) / (e^epsilon + 1)."""
     return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (math.exp(min(epsilon, 700.0)) + 1))
-
-
-def _losses(subjects: Sequence[SubjectView]) -> list[float]:
-    """Return the claimed losses of single answers, ascending."""
-    return sorted({subject.epsilon for subject in subjects if subject.epsilon is not None})
 
 
 def _most(look: ViewOutcome) -> float:

@@ -1,13 +1,10 @@
-"""The first screen of the page of attacks.
-
-What was attacked, what was found, how bad it is, and what to do now.
-"""
+"""The first screen of the page of attacks: what was found, how bad it is, and what to do now."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +19,6 @@ from dpassay.record.attack_record import (
     told_of_claims,
 )
 from dpassay.reports.attack.tables import FRESH
-from dpassay.reports.attack.transcripts import TranscriptRow, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
     BROKEN,
@@ -32,6 +28,8 @@ from dpassay.reports.attack.view import (
     UNKNOWN,
     WRONG,
     SubjectView,
+    TranscriptRow,
+    TranscriptTests,
     ViewOutcome,
     fresh_guesses,
     pair,
@@ -57,20 +55,12 @@ class _Evidence:
     cap: float | None
     detectable: float | None
     how: str
-    by: str
-    """What certifies it: one of the two things that do."""
-    holds: str
-    """Where the leak would have been seen."""
+    by: str  # what certifies it: one of the two things that do
+    holds: str  # where the leak would have been seen
     seen: str = ""
     sides: tuple[tuple[str, float, str], ...] = ()
     fresh: int = 0
-    renyi: str = ""
-    """Which Rényi loss it is of, which `allowed` then has without a delta; else empty."""
-
-    @property
-    def claimed(self) -> str:
-        """Return what is claimed, in words."""
-        return f"{self.renyi} = {plain(self.allowed[0])}" if self.renyi else pair(self.allowed)
+    renyi: str = ""  # which Rényi loss it is of, and `allowed` has no delta; else empty
 
     @property
     def times(self) -> float:
@@ -83,77 +73,97 @@ class _Evidence:
         return self.lower > self.allowed[0]
 
     @property
+    def least(self) -> str:
+        """Return what is lost at least."""
+        return written(self.lower, 3, DOWN)
+
+    @property
     def words(self) -> str:
-        """The multiple, rounded down; empty where the claim holds or allows nothing."""
+        """Return the multiple, rounded down; empty where the claim holds or allows nothing."""
         return written(self.times, 3, DOWN) if self.breaks and math.isfinite(self.times) else ""
+
+    def numbers(self, sure: str) -> Iterator[LargeNumber]:
+        """Yield what is claimed, what is certified, and how much more that is or was to be seen."""
+        claim = f"{self.renyi} = {plain(self.allowed[0])}" if self.renyi else pair(self.allowed)
+        yield LargeNumber(name="Claimed", text=claim, note=f"for {self.how}")
+        name, note = f"Certified {self.renyi}".rstrip(), f"{sure} confidence, by {self.by}"
+        yield LargeNumber(name=name, text=f"≥ {self.least}", note=note)
+        if self.words:
+            yield LargeNumber(name="Leak ÷ claim", text=f"≥ {self.words} ×")
+        elif self.cap is not None:
+            seen = self.detectable is not None and math.isfinite(self.detectable)
+            most = written(self.cap, 3, DOWN)
+            yield LargeNumber(
+                name="Would have seen",
+                text=f"≥ {written(self.detectable or 0.0, 3, UP)}" if seen else "nothing",
+                note=f"with probability 0.9; could certify at most {most}",
+            )
+
+    def line(self) -> NumberLine | None:
+        """Return the claim and what is certified on a line."""
+        claim = self.allowed[0], f"claim {plain(self.allowed[0])}"
+        return number_line(claim, (self.lower, f"≥ {self.least}"))
 
 
 def origin(record: Raw) -> tuple[str, ...]:
     """Say what was attacked with which data; no date."""
     run = record["run"]
-    told = ["dpassay attack"]
-    if run["commit"] is not None:
-        told.append(f"commit {clean(run['commit'])[:10]}")
+    commit = () if run["commit"] is None else (f"commit {clean(run['commit'])[:10]}",)
     data = clean(run["data"].get("name", "unnamed data"))
-    return (*told, f"{data}, {plural(run['records'], 'record')}")
+    return ("dpassay attack", *commit, f"{data}, {plural(run['records'], 'record')}")
 
 
 def lead(record: Raw, cards: Sequence[Card]) -> str:
     """Say in one sentence what came of it."""
     if not cards:
         return "Nothing was attacked" + ("" if record["run"]["complete"] else ": interrupted")
-    told_of = _subjects_of(cards)
-    if len(told_of) == 1:
-        return _lead_of(told_of[0], len(record["defects"]))
+    defects, about = len(record["defects"]), _claimed(cards)
+    if len(about) == 1:
+        return _lead_of(about[0], defects)
     claims = list(told_of_claims(record).values())
     broken, failed = claims.count(CLAIM_BROKEN), sum(card.status is FAILED for card in cards)
     blind = claims.count(UNSEEN) + claims.count(UNEXAMINED)
+    told = [f"{plural(len(cards), 'subject')} attacked, nothing was claimed"]
     if broken:
         verb = "is" if broken == 1 else "are"
         told = [f"{broken} of {plural(len(claims), 'claim')} {verb} broken"]
     elif claims:
         told = [f"None of {plural(len(claims), 'claim')} was broken"]
-    else:
-        told = [f"{plural(len(cards), 'subject')} attacked, nothing was claimed"]
     told += [f"{blind} could not have been"] if blind else []
-    told += [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
+    told += [f"{plural(defects, 'defect')} found"] if defects else []
     told += [f"{failed} failed"] if failed else []
     return ", ".join(told)
 
 
-def _subjects_of(cards: Sequence[Card]) -> Sequence[Card]:
+def _claimed(cards: Sequence[Card]) -> Sequence[Card]:
     """Return those of which something is claimed or known to be wrong, or all."""
     return [card for card in cards if card.status is not UNCLAIMED] or cards
 
 
 def _lead_of(card: Card, defects: int) -> str:
     has = f"{card.name} has {plural(defects, 'defect')}" if defects else card.name
-    joint = " and" if defects else ""
     if card.status is BROKEN:
         much = f"leaks at least {card.times} times what" if card.times else "leaks more than"
-        return f"{has}{joint} {much} it claims"
+        return f"{has}{' and' * bool(defects)} {much} it claims"
     if defects:
         return has
-    known: dict[str, str] = {
+    return {
         FAILED.word: f"The attacks on {card.name} failed",
         BLIND.word: f"These attacks could not have broken the claim of {card.name}",
         INSIDE.word: f"No attack broke the claim of {card.name}",
         UNKNOWN.word: f"Nothing is known of {card.name}: it was not examined",
         UNCLAIMED.word: f"{card.name} was attacked; nothing was claimed",
-    }
-    return known[card.status.word]
+    }[card.status.word]
 
 
 def cards_of(
     record: Raw, subjects: Sequence[SubjectView], repeated: Sequence[TranscriptTests]
 ) -> tuple[Card, ...]:
     """Return a card for each subject, the worst first; of a service one for all."""
-    run, command = record["run"], clean(record["run"]["command"])
-    sure = percent(run["confidence"])
-    if "service" in run:
-        return (_service(record, repeated, command, sure),)
+    if "service" in record["run"]:
+        return (_service(record, repeated),)
     by_name = {each.name: each for each in repeated}
-    cards = [_subject(each, by_name.get(each.name), run, command, sure) for each in subjects]
+    cards = [_subject(each, by_name.get(each.name), record["run"]) for each in subjects]
     return tuple(sorted(cards, key=lambda card: card.status.rank))
 
 
@@ -163,47 +173,37 @@ def chosen(cards: Sequence[Card]) -> tuple[Card, ...]:
     That is the only one with a claim, where there is one.
     """
     bad = [card for card in cards if card.status in (BROKEN, WRONG, FAILED)]
-    alone = _subjects_of(cards)
+    alone = _claimed(cards)
     return tuple(bad[:MOST_CARDS] or (alone if len(alone) == 1 else ()))
 
 
-def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sure: str) -> Card:
-    run, defects = record["run"], record["defects"]
-    name, probe = clean(run["service"]), run.get("probe", {})
+def _service(record: Raw, repeated: Sequence[TranscriptTests]) -> Card:
+    run, defects, blind = record["run"], record["defects"], " and ".join(blind_to(record))
     found = _strongest(_of_rung(rung) for each in repeated for rung in each.rungs)
     words = {each.word for each in repeated}
-    blind = " and ".join(blind_to(record))
-    broken = any(each.broken for each in repeated)
-    status = (
-        BROKEN
-        if broken
-        else WRONG
-        if defects
-        else UNKNOWN
-        if blind
-        else INSIDE
-        if HELD in words
-        else BLIND
-        if UNSEEN in words
-        else UNCLAIMED
+    which = (
+        (any(each.broken for each in repeated), BROKEN),
+        (bool(defects), WRONG),
+        (bool(blind), UNKNOWN),
+        (HELD in words, INSIDE),
+        (UNSEEN in words, BLIND),
     )
-    untold = tuple(f"Not examined: {clean(each)}." for each in probe.get("untold", ()))
+    status = next((status for so, status in which if so), UNCLAIMED)
+    number = LargeNumber(
+        name="Defects", text=str(len(defects)), note="named below" if defects else ""
+    )
+    untold = run.get("probe", {}).get("untold", ())
     return Card(
-        name=name,
+        name=clean(run["service"]),
         anchor="repeated",
         status=status,
-        numbers=(
-            LargeNumber(
-                name="Defects", text=str(len(defects)), note="named below" if defects else ""
-            ),
-            *(() if found is None else _numbers(found, sure)),
-        ),
+        numbers=(number, *(found.numbers(percent(run["confidence"])) if found else ())),
         seen=(f"{'; '.join(clean(each['name']) for each in defects)}.",) if defects else (),
-        line=None if found is None else _line(found),
+        line=found.line() if found else None,
         verdict=f"{blind[:1].upper()}{blind[1:]}." if blind else "",
-        steps=tuple(_service_steps(status, defects, command)),
-        looked=untold,
-        times="" if found is None else found.words,
+        steps=tuple(_service_steps(status, defects, clean(run["command"]))),
+        looked=tuple(f"Not examined: {clean(each)}." for each in untold),
+        times=found.words if found else "",
     )
 
 
@@ -211,67 +211,60 @@ def _service_steps(status: Status, defects: Sequence[Raw], command: str) -> Iter
     if defects:
         yield Step(text=f"See it again: {clean(defects[0]['again']).rstrip('.')}.")
         yield Step(text="Mend the defect, or declare what is meant to be so (docs/services.md).")
-    if status is BROKEN:
-        yield Step(text="Claim what is true, or add noise: repeated answers lose more.")
-    if status is UNKNOWN:
-        yield Step(text="Let its answers depend on the data that it is opened with.")
-    if status is BLIND:
-        yield Step(text="Ask more: raise --transcripts.")
-    if status in (INSIDE, UNCLAIMED):
-        yield Step(text="Audit the worst case of the mechanism behind it with dpassay run.")
+    worst_case = "Audit the worst case of the mechanism behind it with dpassay run."
+    told = {
+        BROKEN.word: "Claim what is true, or add noise: repeated answers lose more.",
+        UNKNOWN.word: "Let its answers depend on the data that it is opened with.",
+        BLIND.word: "Ask more: raise --transcripts.",
+        INSIDE.word: worst_case,
+        UNCLAIMED.word: worst_case,
+    }
+    if status.word in told:
+        yield Step(text=told[status.word])
     yield Step(text="Attack it again:", command=command)
 
 
-def _subject(
-    subject: SubjectView, repeated: TranscriptTests | None, run: Raw, command: str, sure: str
-) -> Card:
+def _subject(subject: SubjectView, repeated: TranscriptTests | None, run: Raw) -> Card:
     base = Card(name=subject.name, anchor=subject.anchor, status=subject.status)
+    command = clean(run["command"])
     if subject.error:
         steps = (Step(text="Mend what the message names."), Step(text="Again:", command=command))
         return replace(base, verdict=subject.error, steps=steps)
     best = subject.best.best
-    auc = LargeNumber(
-        name="Best AUC",
-        text=share(best["auc"]),
-        note=f"{clean(best['attack'])}, {subject.best.name}; an estimate"
-        + (f"; if nothing leaked, up to {subject.chance}" if subject.chance else ""),
-    )
+    note = f"{clean(best['attack'])}, {subject.best.name}; an estimate"
+    note += f"; if nothing leaked, up to {subject.chance}" if subject.chance else ""
+    auc = LargeNumber(name="Best AUC", text=share(best["auc"]), note=note)
     rungs = () if repeated is None else repeated.rungs
-    found = _strongest(
-        [*(_of_look(look) for look in subject.looks), *(_of_rung(rung) for rung in rungs)]
-    )
+    found = _strongest([*map(_of_look, subject.looks), *map(_of_rung, rungs)])
     if found is None:
         step = "Hold it against a claim: dpassay run audits its worst case."
-        looked = (UNDRAWN,) if "signals" in run else ()
-        if looked:
+        if "signals" in run:
             step = "To certify a bound, let dpassay train the models, by its own coins."
+        looked = (UNDRAWN,) if "signals" in run else ()
         return replace(base, numbers=(auc,), steps=(Step(text=step),), looked=looked)
     moved = len(found.sides) == 2 and found.sides[0][1] != found.sides[1][1]
+    bars = (
+        Bar(side=side, text=text, width=round(100 * rate, 1)) for side, rate, text in found.sides
+    )
     return replace(
         base,
-        numbers=(*_numbers(found, sure), auc),
+        numbers=(*found.numbers(percent(run["confidence"])), auc),
         seen=(found.seen,) if moved else (),
-        bars=tuple(
-            Bar(side=side, text=text, width=round(100 * rate, 1))
-            for side, rate, text in found.sides
-        )
-        if moved
-        else (),
-        line=_line(found),
+        bars=tuple(bars) if moved else (),
+        line=found.line(),
         steps=tuple(_subject_steps(subject, found, command)),
         looked=tuple(_looked(found, run)),
         times=found.words,
     )
 
 
-def _strongest(found: Any) -> _Evidence | None:
+def _strongest(found: Iterable[_Evidence | None]) -> _Evidence | None:
     """Return the largest multiple of the claim, of what could break it where there is such."""
-    known = [each for each in found if each is not None]
 
     def rank(each: _Evidence) -> tuple[bool, float]:
         return each.cap is not None and each.cap > each.allowed[0], each.times
 
-    return max(known, key=rank, default=None)
+    return max((each for each in found if each is not None), key=rank, default=None)
 
 
 def _of_look(look: ViewOutcome) -> _Evidence | None:
@@ -279,7 +272,7 @@ def _of_look(look: ViewOutcome) -> _Evidence | None:
         return None
     bound = look.renyi_bound or look.bounds[0]
     renyi, counts = bound.get("renyi"), bound.get("counts")
-    held = bound if renyi is None else renyi
+    held = renyi or bound
     sides: tuple[tuple[str, float, str], ...] = ()
     if counts is not None and counts["n1"] and counts["n0"]:
         sides = tuple(
@@ -317,42 +310,12 @@ def _of_rung(rung: TranscriptRow) -> _Evidence | None:
     )
 
 
-def _numbers(found: _Evidence, sure: str) -> Iterator[LargeNumber]:
-    yield LargeNumber(name="Claimed", text=found.claimed, note=f"for {found.how}")
-    yield LargeNumber(
-        name=f"Certified {found.renyi}".rstrip(),
-        text=f"≥ {written(found.lower, 3, DOWN)}",
-        note=f"{sure} confidence, by {found.by}",
-    )
-    if found.words:
-        yield LargeNumber(name="Leak ÷ claim", text=f"≥ {found.words} ×")
-    elif found.cap is not None:
-        seen = found.detectable is not None and math.isfinite(found.detectable)
-        yield LargeNumber(
-            name="Would have seen",
-            text=f"≥ {written(found.detectable or 0.0, 3, UP)}" if seen else "nothing",
-            note=f"with probability 0.9; could certify at most {written(found.cap, 3, DOWN)}",
-        )
-
-
-def _line(found: _Evidence) -> NumberLine | None:
-    return number_line(
-        (found.allowed[0], f"claim {plain(found.allowed[0])}"),
-        (found.lower, f"≥ {written(found.lower, 3, DOWN)}"),
-    )
-
-
 def _subject_steps(subject: SubjectView, found: _Evidence, command: str) -> Iterator[Step]:
     mechanism = re.fullmatch(r"[a-z][a-z0-9-]*", subject.family)
     if subject.status is BROKEN:
-        if found.breaks:
-            least = written(found.lower, 3, DOWN)
-            yield Step(
-                text=f"Fix the mechanism, or claim what is true: every {found.renyi or 'ε'} below "
-                f"{least} for {found.how} is broken too."
-            )
-        else:
-            yield Step(text="Fix the mechanism, or claim what is true.")
+        every = f": every {found.renyi or 'ε'} below {found.least} for {found.how} is broken too"
+        more = every if found.breaks else ""
+        yield Step(text=f"Fix the mechanism, or claim what is true{more}.")
         yield Step(text="Attack it again:", command=command)
     elif subject.status is BLIND:
         asked = f"{subject.family} --epsilon {plain(subject.epsilon or 0.0)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from textwrap import wrap
@@ -14,25 +14,22 @@ from dpassay.record.files import dumps
 from dpassay.reports import Format
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.junit import to_junit
-from dpassay.reports.attack.record_tables import (
-    apart_table,
-    exposed_table,
-    slices_table,
-    vulnerable_table,
-)
 from dpassay.reports.attack.tables import (
     REACH,
+    apart_table,
     attacks_table,
     certified_words,
+    exposed_table,
     nats,
     overview_table,
     paired_table,
     reach,
     renyi_table,
     repeated_table,
+    slices_table,
     summary_table,
+    vulnerable_table,
 )
-from dpassay.reports.attack.transcripts import ladders
 from dpassay.reports.attack.view import (
     LIRA,
     OF_SERVICES,
@@ -40,6 +37,7 @@ from dpassay.reports.attack.view import (
     SubjectView,
     ViewOutcome,
     at,
+    ladders,
     share,
     sound,
     subject_views,
@@ -75,6 +73,16 @@ FACTS = (
     *("records", "references", "targets", "test", "learner", "seed", "confidence", "commit"),
     "protections",
 )
+TITLES = {
+    "summary": "Summary",
+    "renyi": "Rényi losses",
+    "apart": "Groups of records apart",
+    "paired": "LiRA and the loss threshold, paired",
+    "repeated": "Repeated queries",
+    "exposed": "The most exposed records",
+    "slices": "Slices",
+}
+"""Headings of the tables in Markdown, in order."""
 TERMINAL = 80
 COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
 """Columns of the table in a terminal, with their widths: less than 80 in all."""
@@ -169,9 +177,7 @@ def to_html(record: Raw) -> str:
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
-    moved = _moved(subjects)
     found = ladders(record["repeated"], blind=bool(blind_to(record)))
-    sure = percent(record["run"]["confidence"])
     cards = cards_of(record, subjects, found)
     return page(
         "attack",
@@ -186,36 +192,40 @@ def to_html(record: Raw) -> str:
         notes=notes(record, subjects),
         caveat=CAVEAT,
         caveat_detail=CAVEAT_DETAIL,
-        overview=overview_table(subjects, sure),
-        summary=summary_table(subjects, sure),
+        tables=_tables(record, subjects),
         anchors={subject.name: subject.anchor for subject in subjects},
         figures=figures(subjects, found),
-        paired=paired_table(subjects),
-        renyi=renyi_table(subjects, sure),
-        repeated=repeated_table(found),
-        vulnerable=vulnerable_table(moved),
-        slices=slices_table(moved),
-        apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
-        subjects=[
-            (each, () if each.error else (_of(each, attacks_table), _of(each, exposed_table)))
-            for each in subjects
-        ],
+        subjects=[(each, _own_tables(each)) for each in subjects],
         command=clean(record["run"]["command"]),
         facts=_facts(record),
         glossary=(*STATUSES, *(OF_SERVICES if "service" in record["run"] else ())),
     )
 
 
-def _moved(subjects: Sequence[SubjectView]) -> list[SubjectView]:
-    """Those of which reference models tell how records move with their membership."""
-    return [subject for subject in sound(subjects) if subject.raw["separations"]]
+def _tables(record: Raw, subjects: Sequence[SubjectView]) -> dict[str, TextTable]:
+    """Return the tables about all subjects by the anchor of each on the page."""
+    sure = percent(record["run"]["confidence"])
+    # reference models tell how records move with their membership
+    moved = [subject for subject in sound(subjects) if subject.raw["separations"]]
+    return {
+        "overview": overview_table(subjects, sure),
+        "summary": summary_table(subjects, sure),
+        "renyi": renyi_table(subjects, sure),
+        "apart": apart_table(subjects),
+        "paired": paired_table(subjects),
+        "repeated": repeated_table(ladders(record["repeated"], blind=bool(blind_to(record)))),
+        "exposed": vulnerable_table(moved),
+        "slices": slices_table(moved),
+    }
 
 
-def _of(subject: SubjectView, make: Callable[[SubjectView], TextTable]) -> TextTable:
-    """Make a table of a subject with its name: no two regions of a page have the same one."""
-    table = make(subject)
-    return replace(table, caption=f"{subject.name}. {table.caption}")
+def _own_tables(subject: SubjectView) -> list[TextTable]:
+    """Return the tables of a subject with its name: no two of a page have the same caption."""
+    if subject.error:
+        return []
+    made = attacks_table(subject), exposed_table(subject)
+    return [replace(table, caption=f"{subject.name}. {table.caption}") for table in made]
 
 
 def to_markdown(record: Raw) -> str:
@@ -224,23 +234,11 @@ def to_markdown(record: Raw) -> str:
     texts = [f"# {text_md(headline(record, subjects))}"]
     texts += map(text_md, (*opening(record, subjects), *notes(record, subjects)))
     texts.append(f"> **{text_md(CAVEAT)}** {text_md(CAVEAT_DETAIL)}")
-    if record["defects"]:
-        texts += [
-            "## Defects",
-            "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"]),
-        ]
-    sure, moved = percent(record["run"]["confidence"]), _moved(subjects)
-    found = ladders(record["repeated"], blind=bool(blind_to(record)))
-    for title, table in (
-        ("Summary", summary_table(subjects, sure)),
-        ("Rényi losses", renyi_table(subjects, sure)),
-        ("Groups of records apart", apart_table(subjects)),
-        ("LiRA and the loss threshold, paired", paired_table(subjects)),
-        ("Repeated queries", repeated_table(found)),
-        ("The most exposed records", vulnerable_table(moved)),
-        ("Slices", slices_table(moved)),
-    ):
-        texts += [f"## {title}", captioned(table)] if table else []
+    if defects := [f"* {text_md(defect_words(defect))}" for defect in record["defects"]]:
+        texts += ["## Defects", "\n".join(defects)]
+    tables = _tables(record, subjects)
+    for name, title in TITLES.items():
+        texts += [f"## {title}", captioned(tables[name])] if tables[name] else []
     for subject in sound(subjects):
         table = attacks_table(subject)
         texts.append(folded(f"{subject.name}: every attack", f"{captioned(table)}\n\n").rstrip())
@@ -250,23 +248,15 @@ def to_markdown(record: Raw) -> str:
 
 
 def _facts(record: Raw) -> list[tuple[str, str]]:
+    """Return what a reader needs to repeat the attack; a service trains no models of ours."""
     run = record["run"]
     data = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(run["data"].items()))
     facts = [("data", data)]
     for name in FACTS:
-        if name not in run:
-            continue  # a service trains no models of ours
-        found = run[name]
-        facts.append(
-            (
-                name,
-                MISSING
-                if found is None
-                else plain(found)
-                if isinstance(found, float)
-                else clean(found),
-            )
-        )
+        if name in run:
+            found = run[name]
+            text = plain(found) if isinstance(found, float) else clean(found)
+            facts.append((name, MISSING if found is None else text))
     return facts
 
 

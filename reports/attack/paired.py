@@ -1,19 +1,16 @@
-"""Paired comparison of two attacks on the same targets.
-
-An estimate with Student's interval over the targets.
-"""
+"""Two attacks on the same targets compared, and ROC curves read off with coins for ties."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+Raw = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
+class Paired(NamedTuple):
     """Mean difference of two attacks' TPR, with its 95 % interval clipped to [-1, 1]."""
 
     difference: float
@@ -22,34 +19,25 @@ class Paired:
     targets: int  # target models that both attacks have a rate for
 
 
-def paired(
-    one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confidence: float = 0.95
-) -> Paired | None:
-    """Compare two outcomes of one subject and one view, target by target.
+def paired(one: Raw, other: Raw, k: int = 0, confidence: float = 0.95) -> Paired | None:
+    """Compare two outcomes of one view target by target, at the k-th false positive rate.
 
-    The difference is the first minus the second, at the k-th of the asked false positive rates.
-    None if fewer than two targets have a rate: there were too few non-members.
+    It is an estimate with Student's interval over the targets; None if fewer than two have a rate.
     """
     from scipy.stats import t
 
     rates = zip(one["tpr_per_target"][k], other["tpr_per_target"][k], strict=True)
-    gaps = [
-        float(mine) - float(theirs)
-        for mine, theirs in rates
-        if mine is not None and theirs is not None
-    ]
+    gaps = [float(x) - float(y) for x, y in rates if x is not None and y is not None]
     n = len(gaps)
     if n < 2:
         return None
     mean = math.fsum(gaps) / n
     variance = math.fsum((gap - mean) ** 2 for gap in gaps) / (n - 1)
     half = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
-    return Paired(
-        difference=mean, low=max(-1.0, mean - half), high=min(1.0, mean + half), targets=n
-    )
+    return Paired(mean, max(-1.0, mean - half), min(1.0, mean + half), n)
 
 
-def tossed(outcome: Mapping[str, Any], fpr: float, name: str = "tpr") -> float:
+def tossed(outcome: Raw, fpr: float, name: str = "tpr") -> float:
     """Return an attack's true positive rate at a false positive rate, tossing coins for ties.
 
     Between two thresholds a ROC curve is a straight line then, on linear axes. `name` is that

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack.paired import tossed
-from dpassay.reports.attack.transcripts import TranscriptTests
-from dpassay.reports.attack.view import BASELINE, LIRA, SubjectView, ViewOutcome, pair, view_names
+from dpassay.reports.attack.view import (
+    BASELINE,
+    LIRA,
+    SubjectView,
+    TranscriptTests,
+    ViewOutcome,
+    pair,
+)
 from dpassay.reports.shared import chart
 from dpassay.reports.shared.chart import CLAIM, CLAIMED, FAINT, GUESSING, INK, PALETTE
 from dpassay.reports.shared.numbers import clean, plural, shorten
@@ -28,28 +34,12 @@ COLOURS = ("held", "refuted", "verified", "error", "inconclusive", "missed")
 
 
 class AttackFigure(NamedTuple):
-    """A figure of the page.
-
-    Its heading (empty: under the same one), what it is called, the SVG and what it shows.
-    """
+    """A figure of the page; without a title it stands under the heading of the one before."""
 
     title: str
     label: str
     svg: str
     caption: str
-
-
-def roc_figures(
-    subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]
-) -> list[AttackFigure]:
-    """Return the ROC curves: what makes no claim, then the mechanisms view by view."""
-    made = [
-        unclaimed_roc(subjects),
-        *(view_roc(subjects, view, found, k) for k, view in enumerate(view_names(subjects))),
-    ]
-    return [
-        each._replace(title="" if k else "ROC curves") for k, each in enumerate(filter(None, made))
-    ]
 
 
 def unclaimed_roc(subjects: Sequence[SubjectView]) -> AttackFigure | None:
@@ -80,24 +70,21 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> AttackFigure | None:
             _spread(axes, look.best, left, named[best][1].colour if best in named else INK)
             told = f"best: {clean(best)}, AUC {look.best['auc']:.3f}"
             chart.note(axes, shorten(told, 44), (1, 0.03), "right")
-        return AttackFigure(
-            title="ROC curves",
-            label="attacks on what makes no claim",
-            svg=chart.svg(
-                panels[0],
-                name="plot-roc-unclaimed",
-                title="ROC curves of all attacks on what makes no claim",
-                description=(
-                    f"{plural(len(shown), 'panel')}, one per view, both axes logarithmic. The "
-                    "tables of attacks tell the rates."
-                ),
-            ),
-            caption=(
-                "True against false positive rate of every attack, over all targets and records "
-                "together; estimates. Shaded: 95 % around the best attack at each rate, over the "
-                "target models. Dotted: guessing."
+        svg = chart.svg(
+            panels[0],
+            name="plot-roc-unclaimed",
+            title="ROC curves of all attacks on what makes no claim",
+            description=(
+                f"{plural(len(shown), 'panel')}, one per view, both axes logarithmic. The "
+                "tables of attacks tell the rates."
             ),
         )
+    caption = (
+        "True against false positive rate of every attack, over all targets and records "
+        "together; estimates. Shaded: 95 % around the best attack at each rate, over the "
+        "target models. Dotted: guessing."
+    )
+    return AttackFigure("", "attacks on what makes no claim", svg, caption)
 
 
 def view_roc(
@@ -113,49 +100,50 @@ def view_roc(
     ]
     if not looks:
         return None
-    losses = sorted({subject.epsilon for subject, *_ in looks if subject.epsilon is not None})
+    losses = losses_of([subject for subject, *_ in looks])
     left = _least(look for _, look, _ in looks)
+    rates = spaced(left, 1.0)
+
+    def edge(region: Region) -> list[tuple[float, float]]:
+        return [(rate, allowed_tpr(rate, region)) for rate in rates]
+
     with chart.drawing(HEIGHT, panels=len(losses), foot=0.6) as panels:
         for axes, epsilon in zip(panels, losses, strict=True):
             here = [each for each in looks if each[0].epsilon == epsilon]
             regions = sorted({allowed for *_, allowed in here})
-            grid, tops = _region(regions[0], left)
-            chart.band(axes, grid, [left / 10] * len(grid), tops, CLAIM, 0.13)
+            tops = [top for _, top in edge(regions[0])]
+            chart.band(axes, rates, [left / 10] * len(rates), tops, CLAIM, 0.13)
             for subject, look, allowed in here:
                 style = styles[subject.family]
                 _curve(axes, look.best, left, style, shorten(subject.family, 30))
                 _spread(axes, look.best, left, style.colour)
                 ceiling = _ceiling(found, subject, look)
                 if ceiling is not None:
-                    edge = zip(*_region((ceiling, allowed[1]), left), strict=True)
+                    exact = style._replace(dashes="-.", width=1.1)
                     label = "edge of the exact loss, worst pair"
-                    chart.line(axes, edge, style._replace(dashes="-.", width=1.1), label)
+                    chart.line(axes, edge((ceiling, allowed[1])), exact, label)
             for region in regions:
-                edge = zip(*_region(region, left), strict=True)
-                chart.line(axes, edge, CLAIMED, "edge of what is allowed")
+                chart.line(axes, edge(region), CLAIMED, "edge of what is allowed")
             _frame_roc(axes, left, f"{pair((epsilon, 0.0))} per answer")
             more = ", or more δ" if len(regions) > 1 else ""
             chart.note(axes, shorten(f"together {pair(regions[0])}{more}", 44), (1, 0.03), "right")
-        return AttackFigure(
-            title="",
-            label=f"best attacks, {view}",
-            svg=chart.svg(
-                panels[0],
-                name=f"plot-roc-{k}",
-                title=f"ROC curves of the best attack, {view}",
-                description=(
-                    f"{plural(len(losses), 'panel')}, one per claimed loss of an answer; both axes "
-                    "are logarithmic. Curves above the shaded region would break the claim. The "
-                    "summary table tells the rates."
-                ),
-            ),
-            caption=(
-                f"View: {view}. The attack with the highest AUC on each mechanism, and 95 % around "
-                "it at each rate, over the target models. The shaded region is what the composed "
-                "claim allows; above it a claim would be broken, if the curve were more than an "
-                "estimate of the best of many attacks."
+        svg = chart.svg(
+            panels[0],
+            name=f"plot-roc-{k}",
+            title=f"ROC curves of the best attack, {view}",
+            description=(
+                f"{plural(len(losses), 'panel')}, one per claimed loss of an answer; both axes "
+                "are logarithmic. Curves above the shaded region would break the claim. The "
+                "summary table tells the rates."
             ),
         )
+    caption = (
+        f"View: {view}. The attack with the highest AUC on each mechanism, and 95 % around "
+        "it at each rate, over the target models. The shaded region is what the composed "
+        "claim allows; above it a claim would be broken, if the curve were more than an "
+        "estimate of the best of many attacks."
+    )
+    return AttackFigure("", f"best attacks, {view}", svg, caption)
 
 
 def allowed_tpr(fpr: float, region: Region) -> float:
@@ -175,27 +163,25 @@ def styles_of(subjects: Sequence[SubjectView]) -> dict[str, chart.Look]:
     return {name: looks[k % len(looks)] for k, name in enumerate(named)}
 
 
+def losses_of(subjects: Sequence[SubjectView]) -> list[float]:
+    """Return the claimed losses of single answers, ascending."""
+    return sorted({subject.epsilon for subject in subjects if subject.epsilon is not None})
+
+
 def _ceiling(
     found: Sequence[TranscriptTests], subject: SubjectView, look: ViewOutcome
 ) -> float | None:
-    """Loss of a view's answers to the optimal attacker, where a ladder of its subject has it."""
-    if look.copies:
-        return None
-    own = [
-        each
-        for each in found
-        if each.name == subject.name
-        or (each.name, each.epsilon) == (subject.family, subject.epsilon)
-    ]
-    return next((rung.ceiling for each in own for rung in each.rungs if rung.m == look.m), None)
+    """Return the exact loss of a view's answers, where repeated answers of its subject have it."""
+    same = (subject.name, (subject.family, subject.epsilon))
+    own = [each for each in found if each.name == same[0] or (each.name, each.epsilon) == same[1]]
+    rungs = [rung for each in own for rung in each.rungs if rung.m == look.m and not look.copies]
+    return rungs[0].ceiling if rungs else None
 
 
 def _least(looks: Iterable[ViewOutcome]) -> float:
-    """Return the left edge.
+    """Return the left edge of the curves: what lies left of it hangs on under ten non-members.
 
-    Ten times the smallest rate above 0 of any curve, rounded down to a power of ten; 0.1 at most.
-
-    What lies left of it hangs on fewer than ten non-members.
+    It is ten times the smallest rate above 0, rounded down to a power of ten, and at most 0.1.
     """
     rates = [
         rate for look in looks for each in look.outcomes for rate in each["roc"]["fpr"] if rate > 0
@@ -223,13 +209,8 @@ def _spread(axes: Axes, outcome: Raw, left: float, colour: str) -> None:
         chart.band(axes, rates, [max(y, left / 10) for y in low], high, colour, 0.18)
 
 
-def _region(region: Region, left: float) -> tuple[list[float], list[float]]:
-    """Return the edge of what a claim allows."""
-    rates = spaced(left, 1.0)
-    return rates, [allowed_tpr(rate, region) for rate in rates]
-
-
 def _frame_roc(axes: Axes, left: float, title: str) -> None:
+    """Draw the line of guessing, and set the axes of a ROC curve."""
     chart.line(axes, [(left, left), (1, 1)], GUESSING, "guessing")
     ticks = {10.0**power: f"{10.0**power:g}" for power in range(round(math.log10(left)), 1)}
     chart.frame(

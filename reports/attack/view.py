@@ -1,7 +1,4 @@
-"""What the reports of `dpassay attack` show of its record, worked out once.
-
-Subjects, their views, and who did best.
-"""
+"""What the reports of `dpassay attack` show of its record: subjects, views, repeated answers."""
 
 from __future__ import annotations
 
@@ -10,7 +7,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, broken, could_see, outspent
+from dpassay.record.attack_record import (
+    HELD,
+    UNEXAMINED,
+    UNSEEN,
+    broken,
+    could_see,
+    outspent,
+    rungs_of,
+)
 from dpassay.reports.shared import statuses
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
 from dpassay.reports.shared.statuses import Status
@@ -22,10 +27,7 @@ BROKEN = replace(
     word="claim broken",
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
-FAILED = replace(
-    statuses.ERROR,
-    meaning="It failed; nothing is known about it.",
-)
+FAILED = replace(statuses.ERROR, meaning="It failed; nothing is known about it.")
 BLIND = replace(
     statuses.INCONCLUSIVE,
     word=UNSEEN,
@@ -83,13 +85,13 @@ class ViewOutcome:
 
     @property
     def best(self) -> Raw:
-        """The outcome with the highest AUC."""
+        """Return the outcome with the highest AUC."""
         return self.outcomes[0]
 
     @property
     def lower(self) -> float | None:
-        """The largest certified bound, in nats."""
-        return float(self.bounds[0]["lower"]) if self.bounds else None
+        """Return the largest certified bound, in nats."""
+        return value(self.bounds[0]["lower"]) if self.bounds else None
 
     @property
     def cap(self) -> float | None:
@@ -103,26 +105,23 @@ class ViewOutcome:
 
     @property
     def guesses(self) -> int:
-        """At the coin of each record that has a bound; 0 where that is not known."""
-        return max((sum(_guesses(each.get("counts"))) for each in self.bounds), default=0)
+        """Return the guesses at the coin of a record that has a bound; 0 if that is not known."""
+        return max((_trials(each.get("counts")) for each in self.bounds), default=0)
 
     @property
     def fresh(self) -> int:
         """Return how many guesses are from fresh answers at a fixed pair of training sets."""
-        return max((fresh_guesses(each) for each in self.bounds), default=0)
+        return max(map(fresh_guesses, self.bounds), default=0)
 
     @property
     def renyi_bound(self) -> Raw | None:
-        """The bound with the largest Rényi loss, where the claim is about these."""
-        return max(
-            (each for each in self.bounds if "renyi" in each),
-            key=lambda each: float(each["renyi"]["lower"]),
-            default=None,
-        )
+        """Return the bound with the largest Rényi loss, where the claim is about these."""
+        found = (each for each in self.bounds if "renyi" in each)
+        return max(found, key=lambda each: float(each["renyi"]["lower"]), default=None)
 
     @property
     def times(self) -> float:
-        """The largest certified loss as a multiple of what is allowed, on the claim's own scale."""
+        """Return the largest certified loss over what is allowed, on the claim's own scale."""
         bound = self.renyi_bound
         if bound is not None:
             return float(bound["renyi"]["lower"]) / float(bound["renyi"]["allowed"])
@@ -135,11 +134,10 @@ class ViewOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectView:
-    """One subject.
+    """One subject; those that differ only in their loss share their `family`.
 
     The claim is broken if some view or repeated answers break it, not broken if some view could
-    have, and not to be seen otherwise. Subjects that differ only in their loss share their
-    `family`.
+    have, and not to be seen otherwise.
     """
 
     name: str
@@ -154,7 +152,7 @@ class SubjectView:
 
     @property
     def best(self) -> ViewOutcome:
-        """The view with the highest AUC."""
+        """Return the view with the highest AUC."""
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
     @property
@@ -165,22 +163,15 @@ class SubjectView:
 
     @property
     def chance(self) -> str:
-        """The same in words, as '0.512 for the best of 36'; empty where it is not known."""
+        """Return the same in words, as '0.512 for the best of 36'; empty where it is not known."""
         if self.no_leak is None:
             return ""
         return f"{share(self.no_leak)} for the best of {self.raw['no_leak']['attacks']}"
 
     @property
     def hardest(self) -> ViewOutcome:
-        """Return the view with the largest bound as a share of what is allowed.
-
-        If there are any, it is one of those that could exceed it.
-        """
-
-        def rank(look: ViewOutcome) -> tuple[bool, float]:
-            return look.status in (BROKEN, INSIDE), look.times
-
-        return max(self.looks, key=rank)
+        """Return the view with the largest share of what is allowed, of those that could exceed."""
+        return max(self.looks, key=lambda look: (look.status in (BROKEN, INSIDE), look.times))
 
 
 def subject_views(record: Raw) -> tuple[SubjectView, ...]:
@@ -203,28 +194,24 @@ def view_names(subjects: Sequence[SubjectView]) -> list[str]:
 
 
 def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
-    claim, name = subject["claim"], clean(subject["name"])
-    looks = () if subject["error"] is not None else _looks(subject)
-    found = {look.status for look in looks} | ({BROKEN} if name in wrong else set())
-    status = (
-        FAILED
-        if subject["error"] is not None
-        else next(each for each in (BROKEN, INSIDE, BLIND, UNCLAIMED) if each in found)
-    )
+    claim, name, failed = subject["claim"], clean(subject["name"]), subject["error"] is not None
+    looks = () if failed else _looks(subject)
+    seen = {look.status for look in looks} | ({BROKEN} if name in wrong else set())
+    order = (BROKEN, INSIDE, BLIND, UNCLAIMED)
+    epsilon, promise = None, "nothing claimed"
+    if claim is not None:
+        epsilon = float(claim["epsilon"])
+        promise = f"claims {pair((claim['epsilon'], claim['delta']))} per answer"
     return SubjectView(
         name=name,
         anchor=anchor,
         family=name if claim is None else name.rpartition(", epsilon = ")[0] or name,
-        epsilon=None if claim is None else float(claim["epsilon"]),
-        promise="nothing claimed"
-        if claim is None
-        else f"claims {pair((claim['epsilon'], claim['delta']))} per answer",
-        error=""
-        if subject["error"] is None
-        else clean(subject["error"]) or "no cause was recorded",
+        epsilon=epsilon,
+        promise=promise,
+        error=(clean(subject["error"]) or "no cause was recorded") if failed else "",
         looks=looks,
         raw=subject,
-        status=status,
+        status=FAILED if failed else next(each for each in order if each in seen),
     )
 
 
@@ -233,22 +220,19 @@ def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
     found = []
     for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
         outcomes = [each for each in subject["outcomes"] if each["view"]["name"] == name]
-        view, allowed = outcomes[0]["view"], outcomes[0]["allowed"]
         bounds = [each for each in subject["certified"] if each["view"] == name]
-        seen = allowed is not None and any(
-            could_see(each, float(allowed["epsilon"])) for each in bounds
-        )
-        status = (
-            UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
-        )
+        view, claim = outcomes[0]["view"], outcomes[0]["allowed"]
+        allowed = None if claim is None else (float(claim["epsilon"]), float(claim["delta"]))
+        status = UNCLAIMED
+        if allowed is not None:
+            seen = any(could_see(each, allowed[0]) for each in bounds)
+            status = BROKEN if name in wrong else INSIDE if seen else BLIND
         found.append(
             ViewOutcome(
                 name=clean(name),
                 m=view["m"],
                 copies=view["copies"],
-                allowed=None
-                if allowed is None
-                else (float(allowed["epsilon"]), float(allowed["delta"])),
+                allowed=allowed,
                 outcomes=tuple(sorted(outcomes, key=lambda each: -float(each["auc"]))),
                 bounds=tuple(sorted(bounds, key=lambda each: -float(each["lower"]))),
                 status=status,
@@ -259,11 +243,105 @@ def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
 
 def fresh_guesses(bound: Raw) -> int:
     """Return how many guesses of a bound are from fresh answers at a fixed pair."""
-    return sum(_guesses(bound.get("fresh")))
+    return _trials(bound.get("fresh"))
 
 
-def _guesses(counts: Raw | None) -> tuple[int, int]:
-    return (0, 0) if counts is None else (counts["n1"], counts["n0"])
+def _trials(counts: Raw | None) -> int:
+    return 0 if counts is None else int(counts["n1"] + counts["n0"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRow:
+    """Repeated answers of a worst pair, m to one query; whatever is not known is None.
+
+    The losses are of the m answers together, in nats, at `delta`. `cap` is what the bound could
+    have been at most, `detectable` the smallest leak that would have exceeded the claim with
+    probability 0.9.
+    """
+
+    m: int
+    claimed: float | None  # by composition
+    lower: float | None  # certified
+    ceiling: float | None  # to the optimal attacker
+    advantage: float | None  # that was reached, an estimate
+    allowed: float | None  # advantage that the composed claim allows
+    most: float | None  # the optimal attacker's advantage
+    broken: bool  # whether the certified bound exceeds what is claimed
+    cap: float | None
+    detectable: float | None
+    delta: float
+    blind: bool  # the service could not be looked at: only a broken claim says anything
+
+    @property
+    def word(self) -> str:
+        """Return what became of the claim here."""
+        if self.blind and not self.broken:
+            return UNEXAMINED
+        could = self.cap is not None and self.claimed is not None and self.cap > self.claimed
+        return "claim broken" if self.broken else HELD if could else UNSEEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptTests:
+    """All rows of one interface, by ascending m."""
+
+    name: str
+    epsilon: float | None  # claimed of one answer
+    why: str  # remarks of the attack; may be empty
+    sticky: bool  # whether repeated answers never differed
+    rungs: tuple[TranscriptRow, ...]
+
+    @property
+    def broken(self) -> bool:
+        """Return whether a composed claim is certainly exceeded."""
+        return any(rung.broken for rung in self.rungs)
+
+    @property
+    def word(self) -> str:
+        """Return what became of the claim at any number of answers."""
+        words = {rung.word for rung in self.rungs}
+        return next(each for each in ("claim broken", HELD, UNSEEN, UNEXAMINED) if each in words)
+
+
+def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[TranscriptTests, ...]:
+    """Read the list `repeated` of a record; entries have `rungs`, or are one each."""
+    found: dict[str, list[tuple[Raw, Raw]]] = {}
+    for each in repeated:
+        rows = found.setdefault(clean(each.get("name", "an interface")), [])
+        rows.extend((each, rung) for rung in rungs_of(each))
+    return tuple(
+        TranscriptTests(
+            name=name,
+            epsilon=value(rows[0][0].get("epsilon")),
+            why=clean(rows[0][0].get("why", "")),
+            sticky=bool(rows[0][0].get("sticky", False)),
+            rungs=tuple(
+                sorted((_rung(rung, blind=blind) for _, rung in rows), key=lambda rung: rung.m)
+            ),
+        )
+        for name, rows in found.items()
+        if rows
+    )
+
+
+def _rung(rung: Raw, *, blind: bool) -> TranscriptRow:
+    limits: Raw = rung.get("limits") or {}
+    claimed, lower = value(rung.get("basic", rung.get("epsilon_claimed"))), value(rung.get("lower"))
+    above = claimed is not None and lower is not None and lower > claimed
+    return TranscriptRow(
+        m=int(rung["m"]),
+        claimed=claimed,
+        lower=lower,
+        ceiling=value(limits.get("epsilon", rung.get("ceiling"))),
+        advantage=value(rung.get("advantage")),
+        allowed=value(rung.get("allowed")),
+        most=value(limits.get("adaptive", limits.get("advantage"))),
+        broken=bool(rung.get("broken", above)),
+        cap=value(rung.get("cap")),
+        detectable=value(rung.get("detectable")),
+        delta=float(rung.get("delta", 0.0)),
+        blind=blind,
+    )
 
 
 def pair(allowed: tuple[float, float] | None) -> str:
@@ -280,13 +358,11 @@ def share(number: float | None) -> str:
 
 def with_interval(outcome: Raw) -> str:
     """Write an AUC with its interval, as short as can be: '0.612 [.597, .627]'."""
-    low, high = (_short(float(outcome[name])) for name in ("auc_low", "auc_high"))
-    return f"{share(outcome['auc'])} [{low}, {high}]"
-
-
-def _short(number: float) -> str:
-    text = f"{number:.3f}".replace("0.", ".", 1) if abs(number) < 0.9995 else f"{number:.2f}"
-    return text.replace("-.000", ".000")
+    ends = []
+    for number in (float(outcome["auc_low"]), float(outcome["auc_high"])):
+        text = f"{number:.3f}".replace("0.", ".", 1) if abs(number) < 0.9995 else f"{number:.2f}"
+        ends.append(text.replace("-.000", ".000"))
+    return f"{share(outcome['auc'])} [{', '.join(ends)}]"
 
 
 def at(outcome: Raw, k: int = 0) -> str:

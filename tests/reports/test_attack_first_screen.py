@@ -9,8 +9,7 @@ import pytest
 from dpassay.record.attack_record import blind_to
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.pages import to_html
-from dpassay.reports.attack.transcripts import ladders
-from dpassay.reports.attack.view import subject_views
+from dpassay.reports.attack.view import ladders, subject_views
 from dpassay.reports.shared.cards import Card
 from tests.reports.test_attack_report import ladder, make, subject
 

@@ -21,16 +21,24 @@ from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_cl
 from dpassay.reports.attack.figures import allowed_advantage, figures
 from dpassay.reports.attack.pages import print_attacks, to_html, to_markdown
 from dpassay.reports.attack.paired import paired, tossed
-from dpassay.reports.attack.record_tables import exposed_table, vulnerable_table
 from dpassay.reports.attack.roc import allowed_tpr, view_roc
 from dpassay.reports.attack.tables import (
     attacks_table,
+    exposed_table,
     overview_table,
     repeated_table,
     summary_table,
+    vulnerable_table,
 )
-from dpassay.reports.attack.transcripts import ladders
-from dpassay.reports.attack.view import BLIND, BROKEN, INSIDE, UNCLAIMED, sound, subject_views
+from dpassay.reports.attack.view import (
+    BLIND,
+    BROKEN,
+    INSIDE,
+    UNCLAIMED,
+    ladders,
+    sound,
+    subject_views,
+)
 from dpassay.reports.attack.words import defect_words, headline, opening
 from tests.reports.conftest import tags
 
