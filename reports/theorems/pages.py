@@ -6,10 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports import Format, late
+from dpassay.reports.shared import chart
+from dpassay.reports.shared.chart import CLAIMED, PALETTE, Look
 from dpassay.reports.shared.junit import JUnitCase, alarm, junit
 from dpassay.reports.shared.numbers import MISSING, clean, plain, plural, value
 from dpassay.reports.shared.statuses import (
@@ -36,6 +37,8 @@ NAMES = {
     "step": ("step of a proof", "steps of proofs"),
 }
 """What a check is of, if not of a statement as printed; one and several."""
+PRINTED = {"lambda_": "λ", "alpha": "α", "epsilon": "ε", "gamma": "γ", "bins": "1/h"}
+"""Letters of the parameters that a growth goes along."""
 TOLD = ("checks", "quantity", "method", "domain", "reason")
 CAVEAT = (
     "'Verified' and 'refuted' are proven, or certified at 99.9 % for the whole run; 'verified' "
@@ -43,8 +46,7 @@ CAVEAT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TheoremRow:
+class TheoremRow(NamedTuple):
     """One row as finished texts; numbers are those of its worst case."""
 
     status: Status
@@ -88,16 +90,18 @@ def headline(record: Raw) -> str:
 def _view(result: Raw, *, drawn: bool) -> TheoremRow:
     worst, said = result["worst"], {name: result[name] for name in TOLD} | result["statement"]
     said["derivation"] = result["derivation"] or ""
+    claimed = found = factor = MISSING
+    if worst is not None:
+        claimed, found = f"{clean(result['relation'])} {_number(worst['claimed'])}", _between(worst)
+        factor = MISSING if worst["factor"] is None else _number(worst["factor"])
     return TheoremRow(
         status=status_of(result),
         key=clean(result["id"]),
         told={name: clean(said) for name, said in said.items()},
         cells=f"{result['cells']:,}",
-        claimed=MISSING
-        if worst is None
-        else f"{clean(result['relation'])} {_number(worst['claimed'])}",
-        found=MISSING if worst is None else _between(worst),
-        factor=MISSING if worst is None or worst["factor"] is None else _number(worst["factor"]),
+        claimed=claimed,
+        found=found,
+        factor=factor,
         witness=_witness(result["witness"]),
         role=NAMES[role(result)][0] if role(result) in NAMES else "",
         plot=_plot(result) if drawn else "",
@@ -105,12 +109,36 @@ def _view(result: Raw, *, drawn: bool) -> TheoremRow:
 
 
 def _plot(result: Raw) -> str:
-    """Draw a growth; empty for rows that are about none."""
+    """Draw a growth on a log-log scale, with a line of the printed slope through its first number.
+
+    It is empty for rows that are about none.
+    """
     if result.get("series") is None:
         return ""
-    from dpassay.reports.theorems.figure import growth_plot
+    import numpy as np
 
-    return growth_plot(result, "plot-" + re.sub(r"[^a-z0-9]+", "-", result["id"]))
+    along = result["series"]["along"]
+    letter = PRINTED.get(along, along)
+    numbers = [[float(each) for each in point] for point in result["series"]["points"]]
+    x, claimed, lower, upper = np.array(numbers).T
+    middle = np.sqrt(lower * upper)
+    held = Look(PALETTE["held"], marker="o", size=3.6)
+    slope = f"claimed {result['relation']} {_number(result['worst']['claimed'])}"
+    with chart.drawing(2.6, foot=0.25) as (axes,):
+        printed = claimed * middle[0] / claimed[0]
+        chart.line(axes, zip(x, printed, strict=True), CLAIMED, "as printed")
+        chart.spans(axes, zip(x, lower, upper, strict=True), held._replace(width=2))
+        chart.line(axes, zip(x, middle, strict=True), held, "true")
+        chart.frame(axes, logarithmic="xy", names=(letter, ""))
+        return chart.svg(
+            axes,
+            name="plot-" + re.sub(r"[^a-z0-9]+", "-", result["id"]),
+            title=f"{result['statement']['number']}: growth with {letter}",
+            description=(
+                f"From {x[0]:g} to {x[-1]:g}: slope {slope}, true {_between(result['worst'])}. "
+                "theorems.json has every point."
+            ),
+        )
 
 
 def _number(recorded: float | str) -> str:
