@@ -62,8 +62,7 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Compare, print the table or the document, write the page."""
-    from dpassay.reports.frontier.page import print_comparison, to_html
-    from dpassay.reports.frontier.view import key_of
+    from dpassay.reports.frontier.page import key_of, print_comparison, to_html
 
     config = in_force(arguments)
     table, directory = read_table(config), config.folder

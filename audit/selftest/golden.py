@@ -63,55 +63,40 @@ class GaussianRelease(Mechanism):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return what it says of itself."""
+        """Return the mu that it promises."""
         return (GDP(mu=self.claimed),)
 
     def prepare(self, data: Labelled) -> float:
-        """Look at one label."""
+        """Return the label of record 0."""
         return float(data.y[0])
 
     def sample(
         self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Answers of `size` trials."""
+        """Return the answers of `size` trials."""
         return state + rng.normal(scale=self.sigma, size=(size, len(queries)))
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
-        """Exact law."""
-        return NoiseLaw(
-            values=np.full(len(queries), state),
-            noise=Noise(kind="gaussian", scale=self.sigma),
-            error=0.0,
-        )
+        """Return the exact law."""
+        noise = Noise(kind="gaussian", scale=self.sigma)
+        return NoiseLaw(values=np.full(len(queries), state), noise=noise, error=0.0)
 
 
 def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterator[Check]:
     """Known numbers: each bound's median for randomised response, and a loss worked out by hand."""
     p1, p0 = tight_pair(1.0, 0.0)
     rng = stream(seed, "selftest", "medians")
-    drawn = [
-        Counts(x=int(x), n1=GOLDEN_N, y=int(y), n0=GOLDEN_N)
-        for x, y in zip(
-            rng.binomial(GOLDEN_N, p1, draws), rng.binomial(GOLDEN_N, p0, draws), strict=True
-        )
-    ]
+    both = (rng.binomial(GOLDEN_N, p, draws).tolist() for p in (p1, p0))
+    drawn = [Counts(x=x, n1=GOLDEN_N, y=y, n0=GOLDEN_N) for x, y in zip(*both, strict=True)]
     known = [(method, *MEDIANS[method]) for method in lower_bounds.NAMES if method in MEDIANS]
     for k, (method, reference, spread) in enumerate(known):
         progress("golden medians", k, len(known))
-        median = float(
-            np.median(
-                [
-                    lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value
-                    for counts in drawn
-                ]
-            )
+        bounds = (
+            lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA) for counts in drawn
         )
-        error = (
-            float(-ndtri(CHANCE / 2 / len(known)))
-            * math.sqrt(math.pi / 2)
-            * spread
-            / math.sqrt(draws)
-        )
+        median = float(np.median([bound.value for bound in bounds]))
+        far = float(-ndtri(CHANCE / 2 / len(known)))
+        error = far * math.sqrt(math.pi / 2) * spread / math.sqrt(draws)
         yield Check(
             group="golden",
             name=f"median bound of {method}, off by",

@@ -91,9 +91,5 @@ def randomised_response(p: float) -> Function:
 def counts_of(result: Result) -> tuple[int, ...]:
     """Return the certification counts of all cells of an audit."""
     cells = () if result.evidence is None else result.evidence.cells
-    return tuple(
-        count
-        for cell in cells
-        if cell.lower.counts
-        for count in (cell.lower.counts.x, cell.lower.counts.y)
-    )
+    counts = [cell.lower.counts for cell in cells if cell.lower.counts]
+    return tuple(number for each in counts for number in (each.x, each.y))

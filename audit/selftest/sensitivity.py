@@ -70,12 +70,8 @@ def sight_checks(
             | _region(expected, factor_runs)
         )
     progress("audits of mechanisms that leak", len(FACTORS), len(FACTORS))
-    curve = [
-        point
-        for method in NAMES
-        if method in tests
-        for point in _curve(method, alpha, tests[method])
-    ]
+    drawn = [method for method in NAMES if method in tests]
+    curve = [point for method in drawn for point in _curve(method, alpha, tests[method])]
     yield Check(
         group="sight",
         name="leaks refuted too rarely or too often",
@@ -98,13 +94,11 @@ def sight_checks(
         value=max(point["power"] - point["exact"] for point in curve),
         limit=ROUNDING,
     )
+    modest = "Largest shortfall of the promised power; the promise interpolates downwards and may "
     yield Check(
         group="sight",
         name="power promised, too little by",
-        what=(
-            "Largest shortfall of the promised power; the promise interpolates downwards and may "
-            "be a little too modest."
-        ),
+        what=f"{modest}be a little too modest.",
         value=max(point["exact"] - point["power"] for point in curve),
         limit=MODESTY,
     )
@@ -150,10 +144,8 @@ def _rehearsal(truth: float) -> KnownAudit:
 
 def _rate(refuted: int, runs: int) -> dict[str, Any]:
     """Return the rate of refutations with its exact 95 % interval (Clopper and Pearson 1934)."""
-    low, high = (
-        float(clopper_pearson_lower(refuted, runs, 0.025)),
-        float(clopper_pearson_upper(refuted, runs, 0.025)),
-    )
+    ends = clopper_pearson_lower, clopper_pearson_upper
+    low, high = (float(end(refuted, runs, 0.025)) for end in ends)
     return {"runs": runs, "refuted": refuted, "rate": refuted / runs, "low": low, "high": high}
 
 

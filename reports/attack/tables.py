@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.record.attack_record import renyi_name
+from dpassay.reports.attack.paired import paired, tossed
 from dpassay.reports.attack.view import (
     BASELINE,
     LIRA,
@@ -16,10 +17,8 @@ from dpassay.reports.attack.view import (
     at,
     fresh_guesses,
     pair,
-    paired,
     share,
     sound,
-    tossed,
     with_interval,
 )
 from dpassay.reports.shared.numbers import INFINITY, MISSING, clean, count, value

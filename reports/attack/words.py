@@ -17,6 +17,7 @@ from dpassay.record.attack_record import (
     renyi_name,
     told_of_claims,
 )
+from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.tables import FRESH, certified_words, detected, nats
 from dpassay.reports.attack.view import (
     BASELINE,
@@ -28,7 +29,6 @@ from dpassay.reports.attack.view import (
     ViewOutcome,
     ladders,
     pair,
-    paired,
     share,
     sound,
 )

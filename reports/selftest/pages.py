@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.shared.numbers import MISSING, clean, plural
 from dpassay.reports.shared.statuses import REFUTED, VERIFIED, Status
@@ -73,8 +73,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckView:
+class CheckView(NamedTuple):
     """One check as finished texts."""
 
     status: Status
@@ -85,20 +84,20 @@ class CheckView:
     limit: str
 
 
-def view_of(document: Raw) -> tuple[CheckView, ...]:
+def view_of(document: Raw) -> list[CheckView]:
     """Return the checks in their order, those that failed first."""
     views = [
         CheckView(
-            status=OK if check["passed"] else FAILED,
-            group=GROUPS[check["group"]],
-            name=clean(check["name"]),
-            what=clean(check["what"]),
-            found=short(check["value"]),
-            limit=f"{SIGNS[check['relation']]} {short(check['limit'])}",
+            OK if check["passed"] else FAILED,
+            GROUPS[check["group"]],
+            clean(check["name"]),
+            clean(check["what"]),
+            short(check["value"]),
+            f"{SIGNS[check['relation']]} {short(check['limit'])}",
         )
         for check in document["checks"]
     ]
-    return tuple(sorted(views, key=lambda view: view.status.rank))
+    return sorted(views, key=lambda view: view.status.rank)
 
 
 def headline(document: Raw) -> str:
@@ -129,16 +128,6 @@ def table_of(kind: str, caption: str, points: Sequence[Raw]) -> TextTable:
     return TextTable.of(caption, titles, rows)
 
 
-def points_of(document: Raw, group: str) -> list[Raw]:
-    """Return the numbers of all checks of a group."""
-    return [
-        point
-        for check in document["checks"]
-        if check["group"] == group
-        for point in check["points"]
-    ]
-
-
 def print_checks(document: Raw, console: Console) -> None:
     """Print the headline, a row per check and what a failed one means, for 80 columns or more."""
     views = view_of(document)
@@ -159,18 +148,16 @@ def to_html(document: Raw) -> str:
     """Write what `dpassay selftest --json` prints as one HTML page; equal input, equal bytes."""
     from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
 
-    errors, alarms, leaks = (
-        points_of(document, group) for group in ("error", "calibration", "sight")
-    )
+    points_of: dict[str, list[Raw]] = {group: [] for group in GROUPS}
+    for check in document["checks"]:
+        points_of[check["group"]] += check["points"]
+    errors, alarms, leaks = (points_of[group] for group in ("error", "calibration", "sight"))
     figures = []
     for n in sorted({point["n"] for point in errors}):
-        title, points = (
-            f"Exact error, {n} trials a side",
-            [point for point in errors if point["n"] == n],
-        )
-        figures.append(
-            (title, CAPTIONS["error"], error_plot(points), [table_of("error", title, points)])
-        )
+        title = f"Exact error, {n} trials a side"
+        points = [point for point in errors if point["n"] == n]
+        tables = [table_of("error", title, points)]
+        figures.append((title, CAPTIONS["error"], error_plot(points), tables))
     if alarms:
         tables = [table_of("calibration", "False alarms", alarms)]
         figures.append(("False alarms", CAPTIONS["calibration"], calibration_plot(alarms), tables))

@@ -18,8 +18,10 @@ from rich.console import Console
 from dpassay.cli.exit_codes import Exit, of_attack
 from dpassay.record.attack_record import BROKEN as BROKEN_WORD
 from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
-from dpassay.reports.attack.figures import allowed_advantage, allowed_tpr, figures, view_roc
+from dpassay.reports.attack.figures import allowed_advantage, figures
 from dpassay.reports.attack.pages import print_attacks, to_html, to_markdown
+from dpassay.reports.attack.paired import paired, tossed
+from dpassay.reports.attack.roc import allowed_tpr, view_roc
 from dpassay.reports.attack.tables import (
     attacks_table,
     exposed_table,
@@ -34,10 +36,8 @@ from dpassay.reports.attack.view import (
     INSIDE,
     UNCLAIMED,
     ladders,
-    paired,
     sound,
     subject_views,
-    tossed,
 )
 from dpassay.reports.attack.words import defect_words, headline, opening
 from tests.reports.conftest import tags

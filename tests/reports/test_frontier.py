@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.reports.frontier.page import to_html
-from dpassay.reports.frontier.view import (
+from dpassay.reports.frontier.page import (
     Point,
     frontier,
     headlines,
     points_of,
     table_of,
+    to_html,
     warnings,
 )
 
