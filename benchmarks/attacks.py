@@ -121,7 +121,7 @@ def _rates(outcome: dict[str, Any]) -> list[float | None]:
 
 def facts_of(name: str, record: dict[str, Any]) -> dict[str, Any]:
     """What the page says of a run, besides its rows."""
-    from dpassay.reports.attack.view import paired
+    from dpassay.reports.attack.paired import paired
 
     base = next(subject for subject in record["subjects"] if subject["claim"] is None)
     lira, simple = (

@@ -17,7 +17,7 @@ from dpassay.attacks.experiment.mechanisms import PROTECTED
 from dpassay.attacks.scores import ATTACKS
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.reports.attack.view import paired
+from dpassay.reports.attack.paired import paired
 from tests import needed
 
 LOSSES = ("0.1", "0.5", "1", "2", "8")

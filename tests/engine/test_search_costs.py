@@ -16,7 +16,7 @@ from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.worth import Goal
 from dpassay.stats.scales import Ratio
-from dpassay.targets import pilot
+from dpassay.targets import guard
 
 GOAL = Goal(Ratio(), 1.0, 20_000, 1e-3)
 
@@ -63,7 +63,7 @@ def test_the_pilot_looks_at_each_dataset_once(monkeypatch: pytest.MonkeyPatch) -
         pilots.extend(drawn)
         return fit_encoder(drawn, **how)
 
-    monkeypatch.setattr(pilot, "fit_encoder", fit)
+    monkeypatch.setattr(guard, "fit_encoder", fit)
     audit(noisy, claim=DP(epsilon=1.0), data=Answers(1), budget=200, executor="inline")
     values = np.concatenate(pilots)
     assert len(pilots) > 2

@@ -72,11 +72,14 @@ JOURNEYS = {
 """By name: what is typed, one after another, in one folder."""
 LEFT_OUT = re.compile(r"ledger|sidecar|\.sqlite|__pycache__|\.pyc$")
 """Files that hold times."""
+OUR_LINES = re.compile(r'(?<="file": "dpassay/)([^"]*", "line": )\d+')
+"""Where a mechanism of ours is defined."""
 
 
 def digest(text: str) -> str:
     """Return a short digest of a text, of its numbers six digits."""
     short = re.sub(r"-?\d+\.\d+(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
+    short = OUR_LINES.sub(r"\g<1>0", short)
     return hashlib.sha256(short.encode()).hexdigest()[:16]
 
 
