@@ -72,7 +72,7 @@ def sound(said: str) -> Iterator[None]:
     except DpassayError:
         raise
     except KeyError as error:
-        raise InvalidInput(f"{said}: is damaged: it has no field {error}") from error
+        raise InvalidInput(f"{said}: is damaged: it lacks {error}") from error
     except SENSELESS as error:
         why = "one of its fields holds what no run writes"
         raise InvalidInput(f"{said}: is damaged: {why} ({error})") from error

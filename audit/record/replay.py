@@ -140,7 +140,7 @@ def replay(
         except InvalidInput:
             raise
         except DAMAGES as error:
-            why = f"it has no field {error}" if isinstance(error, KeyError) else str(error)
+            why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise InvalidInput(f"the witness is damaged: {why}") from None
         with one_thread():
             if isinstance(case.coding, Matches):
