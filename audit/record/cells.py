@@ -144,7 +144,7 @@ def csv_lines(results: Iterable[Result]) -> Iterator[str]:
     """Yield the cells as CSV, a head and then `parts` in turn."""
     yield ",".join(COLUMNS) + "\n"
     for part in parts(results):
-        texts = {name: _each(_text, part[name]) for name in WAYS}
+        texts = {name: _each(_text, part[name], object) for name in WAYS}
         texts["result"] = np.array([*map(cell, part["result"])], dtype=object)
         lines, columns = io.StringIO(), (texts.get(name, part[name]).tolist() for name in COLUMNS)
         csv.writer(lines, lineterminator="\n").writerows(zip(*columns, strict=True))
@@ -186,7 +186,7 @@ def _short(
     bounds: NDArray[np.float64], way: str, claimed: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Round bounds; one that rounding would move across its claim stays as it is."""
-    short = _each(lambda value: rounded(value, DIGITS, way), bounds)
+    short = _each(lambda value: rounded(value, DIGITS, way), bounds, float)
     found: NDArray[np.float64] = np.where((short > claimed) == (bounds > claimed), short, bounds)
     return found
 
@@ -197,8 +197,8 @@ def _text(bound: float) -> str:
     return text if float(text) == bound else repr(bound)
 
 
-def _each(make: Callable[[float], Any], bounds: NDArray[np.float64]) -> NDArray[Any]:
+def _each(make: Callable[[float], Any], bounds: NDArray[np.float64], kind: type) -> NDArray[Any]:
     """Make something of bounds, of each value once: there are many cells and few values."""
     values, places = np.unique(bounds, return_inverse=True)
-    made: NDArray[Any] = np.array([make(value) for value in values.tolist()])[places]
+    made: NDArray[Any] = np.array([*map(make, values.tolist())], dtype=kind)[places]
     return made
