@@ -56,8 +56,9 @@ WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4
 
 @pytest.fixture(autouse=True)
 def no_orphans() -> Iterator[None]:
+    before = set(multiprocessing.active_children())  # of the cluster that other tests share
     yield
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 def target(function: Function, name: str = "f") -> AuditTarget:
