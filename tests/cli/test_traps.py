@@ -24,7 +24,7 @@ def honest(data, queries, size, rng): return rng.integers(0, 2, (size, len(queri
 """
 ON_PEOPLE = [
     *("--claim", "epsilon=1", "--data", "people.csv", "--label", "income", "--profile", "quick"),
-    *("-q"),
+    "-q",
 ]
 
 EXHAUSTIVE = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]

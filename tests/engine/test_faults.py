@@ -45,8 +45,9 @@ LAST: Place = (FlipLabel(1), "screen", 27)
 
 @pytest.fixture(autouse=True)
 def no_orphans() -> Iterator[None]:
+    before = set(multiprocessing.active_children())  # of a cluster that other tests share
     yield
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 def named(name: str, fault: Fault, place: Place) -> AuditTarget:
