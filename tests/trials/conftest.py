@@ -16,9 +16,10 @@ from dpassay.trials.cluster import Cluster, required
 @contextmanager
 def own_workers(number: int) -> Iterator[Any]:
     """Start a scheduler here and workers of one thread in processes of their own."""
+    distributed = required()  # imported first: else its defaults would go with the setting
     with (
         dask.config.set({"distributed.worker.profile.enabled": False}),
-        required().LocalCluster(
+        distributed.LocalCluster(
             n_workers=number,
             threads_per_worker=1,
             memory_limit=0,
