@@ -12,7 +12,6 @@ import logging
 import pickle
 import queue
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -47,6 +46,8 @@ LEAST = 16
 """Or so many: an adaptive cluster starts workers when there is work."""
 LOOK = 1.0
 """Seconds between two looks whether the cluster is still there, and how large it is."""
+PATIENCE = 60.0
+"""Seconds that our own workers are given to start."""
 HINT = 10.0
 """Seconds after which is said that a cluster has no workers."""
 RESUME = (
@@ -65,8 +66,8 @@ BUILD = 60.0
 class Cluster:
     """A cluster and what it is working on.
 
-    Without the address of a scheduler it is `jobs` threads of this process, started when they are
-    needed; user code runs in processes that they fork, as on any worker.
+    Without the address of a scheduler it is `jobs` processes of this machine, started when they
+    are needed.
     """
 
     def __init__(self, scheduler: str | None, jobs: int = 1) -> None:
@@ -181,7 +182,10 @@ class Cluster:
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._client is None:
-            self._client = self._connected(self._stack.enter_context(_own_workers(self._jobs)))
+            from dpassay.trials.cluster_local import own_workers
+
+            self._began = time.monotonic()
+            self._client = self._connected(self._stack.enter_context(own_workers(self._jobs)))
         if self._lost:
             raise self._gone()
         key = arguments[0] if function is Case else f"dpassay-{uuid.uuid4().hex}"
@@ -300,6 +304,8 @@ class Cluster:
         waited = self._looked - self._began
         if self._threads:
             self._began = self._looked
+        elif self._scheduler is None and waited > PATIENCE:
+            raise ClusterError(f"{self}: no worker has started within {PATIENCE:g} s")
         elif self._scheduler is not None and waited > HINT and not self._hinted:
             self._hinted = True
             sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
@@ -375,20 +381,6 @@ def required() -> Any:
             f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
         ) from None
     return distributed
-
-
-@contextmanager
-def _own_workers(number: int) -> Iterator[Any]:
-    """Start a scheduler and so many workers in threads of this process, which listen nowhere."""
-    with tempfile.TemporaryDirectory(prefix="dpassay-dask-", ignore_cleanup_errors=True) as folder:
-        options: dict[str, Any] = {"n_workers": number, "processes": False, "threads_per_worker": 1}
-        options |= {"memory_limit": 0, "dashboard_address": None, "local_directory": folder}
-        try:
-            cluster = required().LocalCluster(silence_logs=logging.CRITICAL, **options)
-            with cluster:
-                yield cluster
-        finally:
-            close_all()
 
 
 @contextmanager
@@ -609,13 +601,6 @@ def stop(key: str) -> None:
     _ended.add(key)
     if key in _cases:
         _cases[key].stop()
-
-
-def close_all() -> None:
-    """End the processes of all cases in this worker."""
-    for key, case in list(_cases.items()):
-        stop(key)
-        case.close()
 
 
 def _answered(case: Case, work: Callable[[], Any]) -> bytes:

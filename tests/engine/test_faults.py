@@ -45,9 +45,8 @@ LAST: Place = (FlipLabel(1), "screen", 27)
 
 @pytest.fixture(autouse=True)
 def no_orphans() -> Iterator[None]:
-    before = set(multiprocessing.active_children())  # of a cluster that other tests share
     yield
-    assert set(multiprocessing.active_children()) <= before
+    assert multiprocessing.active_children() == []
 
 
 def named(name: str, fault: Fault, place: Place) -> AuditTarget:

@@ -20,8 +20,8 @@ from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
 from dpassay.trials import cluster as module
 from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
-from tests.trials.conftest import own_workers
 
 MINE = """
 import time

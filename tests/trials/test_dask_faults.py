@@ -25,13 +25,13 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, LedgerError
 from dpassay.trials import ledger as ledger_module
 from dpassay.trials.cluster import Cluster, Remote
+from dpassay.trials.cluster_local import own_workers
 from dpassay.trials.encoders import Labels
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import Piece, Shard, ShardResult, Task, TrialRunner
 from tests.cli.test_resume import alive
 from tests.core.toys import response
-from tests.trials.conftest import own_workers
 from tests.trials.test_executors import GROUP, entries, rows, run, shaky, target
 
 pytestmark = pytest.mark.slow
@@ -377,30 +377,25 @@ def test_what_is_interrupted_leaves_no_process_at_work(cluster: Cluster, tmp_pat
 
 
 def test_our_own_workers_leave_nothing_behind(expected: Any) -> None:
-    temporary, us = Path(tempfile.gettempdir()), psutil.Process()
-    before, children = set(temporary.glob("dpassay-dask-*")), set(us.children(recursive=True))
+    before = set(Path(tempfile.gettempdir()).glob("dpassay-dask-*"))
     with Cluster(None, 2) as cluster:
-        started = set[psutil.Process]()
-
-        def meanwhile(step: int) -> None:
-            started.update(set(us.children(recursive=True)) - children)
-
-        assert on(cluster, target(response(1.0)), meanwhile=meanwhile) == expected
-        assert len(cluster._client.nthreads()) == 2
-        assert set(pids(cluster)) == {us.pid}
-        assert len(set(temporary.glob("dpassay-dask-*")) - before) == 1
-    assert len(started) >= 2
-    assert not any(alive(each.pid) for each in started)
-    assert set(temporary.glob("dpassay-dask-*")) == before
+        assert on(cluster, target(response(1.0))) == expected
+        workers = pids(cluster)
+        assert len(set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) - before) == 1
+    assert not any(map(alive, workers))
+    assert set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) == before
 
 
-def test_processes_of_workers_end_when_we_are_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    ["cluster.hold(os.getpid)", "list(cluster.in_order('work', abs, range(8)))"],
+    ids=["starting", "at work"],
+)
+def test_workers_end_when_we_are_killed(asked: str, tmp_path: Path) -> None:
     source = (
-        "import time\n"
+        "import os, time\n"
         "from dpassay.trials.cluster import Cluster\n"
-        "cluster = Cluster(None, 2)\n"
-        "list(cluster.in_order('work', abs, range(8)))\n"
-        "print(flush=True)\ntime.sleep(600)\n"
+        f"cluster = Cluster(None, 2)\n{asked}\nprint(flush=True)\ntime.sleep(600)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", source],

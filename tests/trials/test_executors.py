@@ -56,9 +56,8 @@ WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4
 
 @pytest.fixture(autouse=True)
 def no_orphans() -> Iterator[None]:
-    before = set(multiprocessing.active_children())  # of the cluster that other tests share
     yield
-    assert set(multiprocessing.active_children()) <= before
+    assert multiprocessing.active_children() == []
 
 
 def target(function: Function, name: str = "f") -> AuditTarget:
