@@ -251,7 +251,8 @@ def svg(axes: Axes, *, name: str, title: str, description: str) -> str:
     canvas: Any = FigureCanvasSVG(figure)
     written = io.StringIO()
     canvas.print_svg(written, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    picture = ET.fromstring(clean(written.getvalue()))  # noqa: S314  # matplotlib wrote it
+    lines = map(clean, written.getvalue().splitlines())  # a line each: it cuts long texts
+    picture = ET.fromstring(" ".join(lines))  # noqa: S314  # matplotlib wrote it
     parts = _lean(picture, name, {})
     inner = "".join(ET.tostring(each, encoding="unicode") for each in parts).replace(" />", "/>")
     width, height = (round(72 * float(each), 1) for each in figure.get_size_inches())
