@@ -80,6 +80,25 @@ def test_worse_is_red_and_restored_is_green(
     assert main(["baseline", "check"]) == 0
 
 
+def test_a_rise_below_the_claim_is_red_too(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["baseline", "accept"]) == 0
+    assert "1 result of report/record.json" in capsys.readouterr().out
+    assert audited(project, 0.3) == 0
+    assert main(["baseline", "accept"]) == 0
+    assert audited(project, 0.9) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [change["kind"] for change in found["regressions"]] == ["rose"]
+    assert found["passed"] is False
+    assert json.loads((project / "report" / "comparison.json").read_text(encoding="utf-8")) == found
+    page = (project / "report" / "comparison.md").read_text(encoding="utf-8")
+    assert page.startswith("# 1 privacy regression; 0 entries unchanged\n")
+    assert main(["baseline", "check", "--tolerance", "1"]) == 0
+
+
 def test_a_suppression_makes_it_green_and_says_so(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
