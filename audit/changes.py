@@ -22,7 +22,7 @@ Row = tuple[float, ...]
 
 
 class Change(Protocol):
-    """What turns a dataset into its neighbour, by one record unless it is `Several`."""
+    """A change that turns a dataset into its neighbour: one record, unless it is `Several`."""
 
     @property
     def index(self) -> int:
@@ -162,7 +162,7 @@ class Shift:
 
     @property
     def largest(self) -> float:
-        """By how much it moves the answer that it moves most."""
+        """Return the largest move of an answer."""
         return max(map(abs, self.by))
 
     @property
@@ -304,7 +304,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Together:
-    """What lists of changes have in common."""
+    """The common part of lists of changes."""
 
     # the words between two changes, and for those that are only counted
     kind: ClassVar[str]

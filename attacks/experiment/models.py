@@ -84,7 +84,7 @@ VERSION = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
-    """Where models are trained, kept and told of; no number depends on it."""
+    """The places where models are trained and kept; no number depends on them."""
 
     ledger: Ledger | None = None
     jobs: int = 1

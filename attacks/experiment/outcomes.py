@@ -38,7 +38,7 @@ NATURAL = "natural"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """What scores tell of some records; None where no target has a member, or none another one."""
+    """Return what scores tell of some records, or None without both members and others."""
 
     auc: float | None = None
     advantage: float | None = None

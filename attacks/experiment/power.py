@@ -135,7 +135,7 @@ def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What a certified lower bound could have been, in nats."""
+    """Return the largest lower bound that could have been certified, in nats."""
 
     cap: float  # the bound of an attacker who is always right
     # smallest true leak for which it exceeds the claim with probability 0.9, or inf

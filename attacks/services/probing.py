@@ -32,7 +32,7 @@ JITTER, HAIR = 0.1, 1e-6
 
 
 class Defect(NamedTuple):
-    """What is wrong with a service."""
+    """A defect of a service."""
 
     name: str
     seen: str  # the evidence

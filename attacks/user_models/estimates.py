@@ -65,7 +65,7 @@ class MemberShift:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given:
-    """What was seen of attacked models, and of the attacker's own."""
+    """The scores of attacked models and of the attacker's own."""
 
     name: str
     kind: str  # what a score is, in words of the record

@@ -184,7 +184,7 @@ class Stopped:
 
     @property
     def threshold(self) -> float:
-        """What refutes."""
+        """Return what refutes the claim."""
         return math.exp(self.log_threshold)
 
 

@@ -46,7 +46,7 @@ sharper than they are."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """What has been drawn for one way of counting."""
+    """The trials drawn for one way of counting."""
 
     runner: Executor
     groups: tuple[PairGroup, ...]

@@ -170,7 +170,7 @@ def _planned(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCost:
-    """What a search of one mechanism against one claim would do."""
+    """The plan of a search of one mechanism against one claim."""
 
     pairs: int
     families: int

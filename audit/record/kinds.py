@@ -22,7 +22,7 @@ WITNESS = "dpassay/witness/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordKind:
-    """What is to be known of one kind of record."""
+    """The facts about one kind of record."""
 
     of: str  # what records of it are of, for messages; empty for those of a run
     name: str  # of its schema
@@ -38,7 +38,7 @@ class RecordKind:
 
     @property
     def schema(self) -> str:
-        """What its records say that they are."""
+        """Return the name of the schema in its records."""
         return f"dpassay/{self.name}/1"
 
     @property

@@ -66,7 +66,7 @@ DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a replay found."""
+    """The result of a replay."""
 
     loss: float  # exact, the plug-in of the counts drawn again, or the bound on fresh trials
     reproduced: bool  # the leak within 1e-9, or the same counts; on fresh trials, the same verdict

@@ -298,7 +298,7 @@ class Delegated(Inline):
     """Has shards run by the processes of a `Pool` or the workers of a `Cluster`."""
 
     final = False
-    """Whether what is said instead of counts is not asked again: whoever says it has tried."""
+    """Return whether a failure is final, since the worker has tried again itself."""
 
     def __init__(self, asks: Any, brief: ShardBrief, keep: Keep) -> None:
         self._asks, self._brief, self._keep = asks, brief, keep

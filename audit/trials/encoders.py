@@ -47,9 +47,9 @@ class Coding:
 
     __slots__ = ()
     additive: ClassVar[bool] = True
-    """Whether calls add up; if not, it measures the answers of a block together."""
+    """Return whether counts of calls add up; else a block is measured as a whole."""
     rounds: ClassVar[bool] = False
-    """Whether it counts by `round`, with coins, and not by `count`."""
+    """Return whether it counts by `round`, with coins, and not by `count`."""
 
     @property
     def size(self) -> int:
@@ -58,7 +58,7 @@ class Coding:
 
     @property
     def key(self) -> str:
-        """What counts depend on besides the answers."""
+        """Return what counts depend on besides the answers."""
         raise NotImplementedError
 
     def count(self, draws: Draws) -> Counted:

@@ -43,7 +43,7 @@ LIMIT = 200_000
 
 
 class ToldChange(NamedTuple):
-    """What is said of one change."""
+    """The words about one change."""
 
     id: str
     kind: str

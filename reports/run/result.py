@@ -51,7 +51,7 @@ LEAKS, HAS = "leaks", "has"
 
 
 class ResultView:
-    """What the record of a result says, and that in a few words."""
+    """The facts that the record of a result holds, and short words for them."""
 
     def __init__(self, raw: Raw, name: str, place: int) -> None:
         claim, self.raw, self.name, self.place = raw["claim"], raw, name, place

@@ -72,12 +72,12 @@ class QueryView:
 
     @property
     def size(self) -> float:
-        """What is known of the leak: the exact value, else the lower bound."""
+        """Return the exact leak, or its lower bound."""
         return self.lower if self.exact is None else self.exact
 
     @property
     def has_pair(self) -> bool:
-        """Whether its row names a pair: not where all pairs are alike, since none leaks."""
+        """Return whether its row names a pair; where none leaks, all pairs are alike."""
         return self.cells[-1] != MISSING
 
 

@@ -106,7 +106,7 @@ class PlannedCertification:
 
     @property
     def errors_needed(self) -> float:
-        """By how many standard errors of one trial a leak must exceed the claim to be refuted."""
+        """Return how many standard errors of one trial a refuted leak exceeds the claim by."""
         return float(ndtri(POWER) - ndtri(self.alpha)) / math.sqrt(self.n)
 
     def leak_about(self, p1: float, errors: float) -> float:

@@ -168,11 +168,11 @@ class Certainties:
         return [*dict.fromkeys([*looks, OUTCOME])] if looks else []
 
     def passes_over(self, each: Proposal) -> bool:
-        """Whether a pair is told apart by what is known, before anything is drawn of it."""
+        """Return whether known facts tell a pair apart before anything is drawn."""
         return self.empty and _without_records(each)
 
     def explains(self, each: Candidate, encoder: Encoder) -> bool:
-        """Whether what was drawn of a pair is told apart by what is known."""
+        """Return whether known facts tell the drawn answers of a pair apart."""
         return self.missing and bool(_missing_on_one_side(each, encoder).any())
 
 

@@ -65,14 +65,14 @@ UNSURE = 2
 """Of fewer certification trials one in so many chooses the event of the pair that was found once
 more, where that is not sure to be refuted."""
 LAST, MOST_LAST = 16, 40_000
-"""Of more, one in so many, and no more than that, are the trials of each of the last few pairs."""
+"""Of n > ENOUGH certification trials, each of the last pairs has n / LAST, at most MOST_LAST."""
 CLOSER = 400
-"""And one in so many, at least, those of each pair of the round before."""
+"""Each pair of the round before has at least n / CLOSER."""
 DECIDING = 64
-"""And one in so many decides among them by the events that were chosen, if these are more."""
+"""The chosen events of the last few pairs have n / DECIDING, if that is more than MOST_LAST."""
 SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_000
-"""And one in so many besides sets the threshold of an event that was then seen more rarely than
-that: the first part up to so many, the second of more, but never more than so many."""
+"""An event that was then seen fewer than RARE times has n / 8 trials to set its threshold, at most
+ENOUGH_SETTLED; n / 16 if that is more, at most MOST_SETTLED."""
 SHORTER = 4
 """A search that goes on beyond what is certain has so many times fewer trials."""
 PORTIONS = 16

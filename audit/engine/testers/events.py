@@ -73,7 +73,7 @@ class Events(Tester):
 
     @property
     def answers(self) -> CountedAnswers:
-        """What is counted."""
+        """Return what is counted."""
         labels = len(self.labels) if self.numbers is None else 0
         return answers_of(self.scale, labels) if labels else CountedAnswers(labels=0)
 

@@ -46,7 +46,7 @@ class RecordSpace(Space):
 
     @property
     def relation(self) -> str:
-        """What neighbours are."""
+        """Return the relation of neighbours."""
         return self.generator.relation
 
     @property

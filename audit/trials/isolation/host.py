@@ -360,7 +360,7 @@ class HostObjects:
 
 
 class Said:
-    """What hosts have printed: the first different lines, each with its number."""
+    """The first different lines that hosts have printed, each with its number."""
 
     def __init__(self) -> None:
         self._lines: dict[bytes, int] = {}
