@@ -13,7 +13,7 @@ RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
+.PHONY: site audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
@@ -50,6 +50,9 @@ bench: $(STAMP)  ## what the performance claims rest on
 
 docs: $(STAMP)  ## run every code block of README.md and docs/
 	$(BIN)/python -m pytest tests/docs
+
+site: $(STAMP)  ## build the site from docs/ and the docstrings, into build/site
+	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
 
 coverage: $(STAMP)
 	$(BIN)/coverage run -m pytest
