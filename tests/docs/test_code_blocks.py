@@ -32,7 +32,7 @@ LONG = (
     "ci.md",
     "files.md",
     "process.md",
-    "search.md",
+    "searching.md",
     "data.md",
     "guide_dp_library.md",
     "guide_people.md",
