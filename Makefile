@@ -6,6 +6,8 @@ FILES  := $(shell git ls-files --cached --others --exclude-standard 'audit/*' 'm
 # An editable install in strict mode links file by file: a new file needs a new install,
 # so the stamp carries a hash of the list.
 STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
+# `make audit` needs only what a user needs.
+RUN    := .make/run-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements-runtime.lock | cksum | cut -d' ' -f1)
 # What builds a release and its SBOM has an environment of its own.
 RELEASE  := .venv-release
 RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' -f1)
@@ -16,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: site audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
-audit: $(STAMP)  ## the default audit; leaves report/index.html
+audit: $(RUN)  ## the default audit; leaves report/index.html
 	$(BIN)/dpassay run --out report
 
 test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so three at a time
@@ -60,15 +62,21 @@ coverage: $(STAMP)
 
 install: $(STAMP)
 
-$(STAMP):
+$(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dpassay needs Python >= 3.11: make PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@mkdir -p .make && awk '/^[^ #]/ {keep = /^setuptools==/} keep' requirements.lock > .make/setuptools.txt
 	rm -rf build/lib
-	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --no-compile --require-hashes --requirement requirements-runtime.lock --requirement .make/setuptools.txt
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores; pip takes one, and passes over what is no Python too
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=strict
 	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
-	@mkdir -p .make && rm -f .make/install-* && touch $@
+	@rm -f .make/run-* && touch $@
+
+$(STAMP): $(RUN)
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@rm -f .make/install-* && touch $@
 
 $(RELEASED):
 	rm -rf $(RELEASE) && $(PYTHON) -m venv $(RELEASE)
