@@ -6,6 +6,8 @@ FILES  := $(shell git ls-files --cached --others --exclude-standard 'audit/*' 'm
 # An editable install in strict mode links file by file: a new file needs a new install,
 # so the stamp carries a hash of the list.
 STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
+# `make audit` needs only what a user needs.
+RUN    := .make/run-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements-runtime.lock | cksum | cut -d' ' -f1)
 # What builds a release and its SBOM has an environment of its own.
 RELEASE  := .venv-release
 RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' -f1)
@@ -13,10 +15,10 @@ RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
+.PHONY: site audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
-audit: $(STAMP)  ## the default audit; leaves report/index.html
+audit: $(RUN)  ## the default audit; leaves report/index.html
 	$(BIN)/dpassay run --out report
 
 test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so three at a time
@@ -51,21 +53,30 @@ bench: $(STAMP)  ## what the performance claims rest on
 docs: $(STAMP)  ## run every code block of README.md and docs/
 	$(BIN)/python -m pytest tests/docs
 
+site: $(STAMP)  ## build the site from docs/ and the docstrings, into build/site
+	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
+
 coverage: $(STAMP)
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage report --skip-covered
 
 install: $(STAMP)
 
-$(STAMP):
+$(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dpassay needs Python >= 3.11: make PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@mkdir -p .make && awk '/^[^ #]/ {keep = /^setuptools==/} keep' requirements.lock > .make/setuptools.txt
 	rm -rf build/lib
-	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --no-compile --require-hashes --requirement requirements-runtime.lock --requirement .make/setuptools.txt
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores; pip takes one, and passes over what is no Python too
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=strict
 	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
-	@mkdir -p .make && rm -f .make/install-* && touch $@
+	@rm -f .make/run-* && touch $@
+
+$(STAMP): $(RUN)
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@rm -f .make/install-* && touch $@
 
 $(RELEASED):
 	rm -rf $(RELEASE) && $(PYTHON) -m venv $(RELEASE)

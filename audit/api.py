@@ -18,6 +18,7 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
+from dpassay.progress import bars
 from dpassay.relations import REPLACE_ONE, answers_moved
 from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
@@ -168,7 +169,8 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    result = next(assay([target], searched, settings))
+    with bars(quiet=False, smaller="fewer with budget=") as progress:
+        result = next(assay([target], searched, settings, progress))
     if note and result.evidence is not None:
         notes = {"notes": [note, *result.evidence.searched["notes"]]}
         evidence = replace(result.evidence, searched=result.evidence.searched | notes)

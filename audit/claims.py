@@ -186,10 +186,11 @@ class Stability(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionStability(Promise):
-    """Uniform replace-one prediction stability of a real prediction: |A(S, x) - A(S', x)| <= gamma.
+    """Uniform replace-one prediction stability of a real prediction.
 
-    Definition 4.4 of Dwork and Feldman (2018). Where the prediction is randomised it is held
-    against the difference of the means, which is what adding noise and averaging rest on.
+    A(S, x) and A(S', x) differ by at most gamma: Definition 4.4 of Dwork and Feldman (2018).
+    Where the prediction is randomised the means are compared, which is what adding noise and
+    averaging rest on.
 
     Parameters
     ----------

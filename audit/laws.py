@@ -185,8 +185,8 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
     Returns
     -------
     FiniteLaw
-        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at
-        most once.
+        Columns are the labels 0 and 1. The derivative of log sigma(t) is at most 1, so an error of
+        `logit` passes at most once.
     """
     logit = np.asarray(logit, dtype=float)
     log_p = np.stack([log_expit(-logit), log_expit(logit)], axis=-1)

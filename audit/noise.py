@@ -32,8 +32,8 @@ class Noise:
     ----------
     kind : {"laplace", "gaussian"}
     scale : float
-        Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0,
-        in units of the number.
+        Laplace: b, density exp(-abs(z) / b) / (2 b). Gaussian: the standard deviation. Finite and
+        > 0, in units of the number.
 
     Raises
     ------

@@ -4,7 +4,7 @@ To start Python and import NumPy, SciPy and Matplotlib takes a second or two of 
 one process has imported them and does nothing else; for each call it forks, and the fork takes over
 the caller's folder, environment, words and open files, runs the same `main`, and ends like any
 other process. What a process that starts from nothing does is tested with real ones: what is
-imported when, signals, broken streams, and the README's path from the installation on.
+imported when, signals, broken streams, and the tutorial's path from the installation on.
 """
 
 from __future__ import annotations

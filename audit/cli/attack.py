@@ -60,7 +60,6 @@ from dpassay.cli.baseline import baseline_in
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
-from dpassay.cli.progress import announce, bars
 from dpassay.cli.sealed import sealed
 from dpassay.cli.settings import read_table, refuse_idle, workers_of
 from dpassay.cli.shared import command_of, deliver_attacks
@@ -72,6 +71,7 @@ from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
+from dpassay.progress import announce, bars
 from dpassay.record.baseline import require_same
 from dpassay.record.files import exists
 from dpassay.record.kinds import ATTACKS as KIND

@@ -28,12 +28,12 @@ from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
-from dpassay.cli.progress import bars
 from dpassay.cli.sealed import sealed
 from dpassay.cli.settings import limits_of, read_table
 from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, TargetError, printable, require
+from dpassay.progress import bars
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.seeds import stream
 from dpassay.targets.source import commit

@@ -30,7 +30,6 @@ from typing import Any
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add, add_option, in_force
-from dpassay.cli.progress import bars
 from dpassay.cli.settings import read_table
 from dpassay.cli.shared import command_of, deliver
 from dpassay.cli.terminal import console
@@ -38,6 +37,7 @@ from dpassay.engine.settings import Settings
 from dpassay.frontier.accuracy import PUBLIC, split_of
 from dpassay.frontier.entries import ENTRIES, USUAL
 from dpassay.frontier.run import SCHEMA, ComparedEntries, compared
+from dpassay.progress import bars
 from dpassay.record.files import dumps, writable, write_text
 
 EPSILONS = (1.0,)

@@ -44,18 +44,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, opened, wanted_of
 from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_switch, codes, in_force
 from dpassay.cli.plan import dry_run
-from dpassay.cli.progress import Log, bars, foretell
 from dpassay.cli.sealed import sealed
 from dpassay.cli.settings import data_of, read_table, refuse_idle_limits, settings_of
 from dpassay.cli.shared import clear, command_of, deliver, write_sidecars
@@ -67,6 +67,7 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
+from dpassay.progress import bars, foretell
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
@@ -87,6 +88,25 @@ DESCRIBING = (
 GO_ON = "; finished trials are in its ledger: go on with --resume"
 """What to do where the reports cannot be written."""
 WRITTEN = "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
+
+
+class Log:
+    """Tells that a mechanism is done, and when: a line each, where there are no progress bars."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock, self._began = stream, clock, clock()
+        self._verdicts: list[str] = []
+
+    def __call__(self, result: Result) -> None:
+        """Take note of a result; the last one of its mechanism makes the line."""
+        self._verdicts.append(result.verdict)
+        if len(self._verdicts) < len(result.target.claims):
+            return
+        said = ", ".join(self._verdicts)
+        self._verdicts = []
+        seconds = self._clock() - self._began
+        self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
+        self._stream.flush()
 
 
 def add_arguments(command: Parser) -> None:

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add, add_option, add_switch
-from dpassay.cli.progress import bars
 from dpassay.cli.shared import deliver
 from dpassay.cli.terminal import console
 from dpassay.config.options import OPTIONS
+from dpassay.progress import bars
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.run import DEEP, DEFAULT, selftest
 

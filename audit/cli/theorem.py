@@ -83,7 +83,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from dpassay import __version__, reports
-    from dpassay.cli.progress import bars
+    from dpassay.progress import bars
     from dpassay.reports.theorems.pages import FORMATS, print_rows
     from dpassay.theorems.run import check_rows, make_record, make_witness
 

@@ -25,7 +25,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 
 # search = "records"            # search for the worst pair: records, answers,size=5 or scalars,...
 # together = true               # with a search of records: all answers of a run are one output
-# output = "label"              # with a search: what one run returns; see docs/search.md
+# output = "label"              # with a search: what one run returns; see docs/searching.md
 # search_seconds = 60           # end a search then, and certify the worst pair that it has found
 # data = "people.csv"           # CSV file with a header; default: scikit-learn's breast cancer data
 # label = "income"              # its column of labels; there must be two different labels

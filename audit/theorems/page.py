@@ -59,7 +59,7 @@ def _verdict(row: Row) -> str:
     if not row.derivation:
         return row.verdict
     kept = "".join(each for each in row.derivation.lower() if each.isalnum() or each in " -")
-    return f"[{row.verdict}](findings.md#{kept.replace(' ', '-')})"
+    return f"[{row.verdict}](findings/{kept.replace(' ', '-')}.md)"
 
 
 def _line(*cells: str) -> str:

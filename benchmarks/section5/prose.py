@@ -39,7 +39,7 @@ WHY = """\
 better than alphaSplit in MSE. The paper says that it is. What Stability loses is in the choice: at
 α = 1 it has AUC {magic_stability:.3f}, alphaSplit {magic_alpha_split:.3f}, and λ = 0.001 trained
 with α/2, as Stability trains, {magic_best:.3f}. The mean of the noise on each of its scores is then
-{magic_noise:.3f} ([below](#noise)), and all scores lie between −1 and 0. The others count errors on
+{magic_noise:.3f} (see below), and all scores lie between −1 and 0. The others count errors on
 m = {magic_m:,} records: one in a hundred more makes a choice e^(αm/200) = {magic_rarer:,.0f} times
 as rare. With ten features a tenth of α costs little in training. Less noise than Theorem 4 asks for
 would explain the paper's curve; the paper prints no number for β.
@@ -70,7 +70,6 @@ and {reached_magic:.3f} at α = 5. So Figure 1b shows mostly how often a small �
 same reason the 0/1 error of the SVM on Adult under Control at α = 5 is {svm_error:.3f}, where the
 majority label errs with {adult_share:.3f}.
 
-<a id="noise"></a>
 **Stability chooses almost blindly at small α.** Its noise is made for β = max(2/(λ_min n), 1/m),
 and λ_min = 0.001 makes the first term the larger one. Scores lie between −1 and 0; the mean of the
 noise on each, 2β/α₂, is

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.progress import StagePace, duration, foretell
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
+from dpassay.progress import StagePace, duration, foretell
 from dpassay.targets.groups import silent
 
 

@@ -32,7 +32,7 @@ LONG = (
     "ci.md",
     "files.md",
     "process.md",
-    "search.md",
+    "searching.md",
     "data.md",
     "guide_dp_library.md",
     "guide_people.md",
@@ -40,6 +40,7 @@ LONG = (
     "guide_service.md",
     "libraries.md",
     "services.md",
+    "tutorial.md",
 )
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
@@ -85,8 +86,8 @@ def test_page(page: Path, tmp_path: Path, warm: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_a_new_user_from_installing_to_a_red_pipeline(tmp_path: Path) -> None:
-    """The README's path as it is written, installed into an environment that had nothing."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """The tutorial's path as it is written, installed into an environment that had nothing."""
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     section = text.split("## Five minutes, in your own project\n")[1].split("\n## ")[0]
     venv.create(tmp_path / "fresh", with_pip=True)
     folder = tmp_path / "project"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +19,8 @@ from dpassay.mechanisms.dwork_feldman_2018.composition import (
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
+from tests.docs.findings_pages import FINDINGS as PAGE
 
-PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 LOSSES = re.findall(
     r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
 )

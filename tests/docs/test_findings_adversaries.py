@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dwork_feldman_2018.interface import Interface
 from dpassay.targets.resolve import resolve
-
-FINDINGS = Path(__file__).parents[2] / "docs" / "findings.md"
+from tests.docs.findings_pages import FINDINGS
 
 
 def least_delta(epsilon: float, loss: float, r: int, m: int) -> float:
@@ -35,9 +33,7 @@ def least_delta(epsilon: float, loss: float, r: int, m: int) -> float:
 
 
 def test_no_adversary_does_worse_at_the_catalogues_parameters() -> None:
-    found = re.search(
-        r"no Q does\s+worse than (1\.\d{6}) either", FINDINGS.read_text(encoding="utf-8")
-    )
+    found = re.search(r"no Q does\s+worse than (1\.\d{6}) either", FINDINGS)
     assert found
     stated = float(found[1])
     target = resolve("interface", {})

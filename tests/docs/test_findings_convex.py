@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from dpassay.data import Labelled, points
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.mechanisms.dwork_feldman_2018.psgd import PSGD
 from dpassay.pairs import Replace
+from tests.docs.findings_pages import FINDINGS as PAGE
 
-PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 NUMBER = r"([\d.]+)"
 CELL = rf" \| {NUMBER}"
 ERM_ROWS = re.findall(

@@ -38,7 +38,7 @@ from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import (
     _log_density,
     density,
 )
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013.twin_histogram import two_bin_log_density
 
 NUMBER = r" \| ([\d.e+-]+)"

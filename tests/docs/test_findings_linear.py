@@ -17,7 +17,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LogisticMar
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013 import twin_perturbation as twin
 
 N = r"([\d.e-]+)"

@@ -14,7 +14,7 @@ from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import StableGaussian
 from dpassay.noise import Noise
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 ROWS = re.findall(
     r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE

@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.mechanisms.dwork_feldman_2018.psgd_laplace import PsgdLaplace, loss_between_mixtures
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 KINDS = {
     "lone": lambda n: [1.0] + [0.0] * (n - 1),

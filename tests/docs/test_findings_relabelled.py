@@ -19,7 +19,7 @@ from dpassay.mechanisms.dagan_feldman_2020.exponential import (
     worst_excess,
 )
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.test_exhaustive_twins import exhaust
 

@@ -19,7 +19,7 @@ from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.noise import Noise
 from dpassay.stats.divergence import privacy_loss
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 NUMBER = r" \| ([\d.e-]+)"
 VOTES = re.findall(r"^\| (pate|private-knn)" + NUMBER * 6 + r" \|$", PAGE, re.MULTILINE)

@@ -17,7 +17,7 @@ from dpassay.engine.settings import ModeWanted
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.pairs import FlipLabel
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 SECTION = PAGE.split("\n## What is made of released weights\n")[1].split("\n## ")[0]
 RELEASES = ("vector", "prediction", "auc", "index")

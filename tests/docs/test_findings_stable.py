@@ -23,7 +23,7 @@ from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.mechanisms.shared.vc import cover, exponential_size, is_net, net_probability, net_size
 from dpassay.targets.resolve import resolve
 from dpassay.theorems.dagan_feldman_2020.representatives import worst_of_all_choices
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.dagan_feldman_2020.test_stable_learner import Adversarial
 from tests.mechanisms.dagan_feldman_2020.test_stable_learner_worst import LABELS, excess
 from tests.mechanisms.small_domains import worst

@@ -13,7 +13,7 @@ from dpassay.claims import DP
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dagan_feldman_2020.subsampled import amplified
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 NUMBER = r" \| ([\d.]+)"
 LEMMA = re.findall(rf"^\| subsampled \| ([a-z-]+,r=\d+){NUMBER * 8} \|$", PAGE, re.MULTILINE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,9 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.control import Control
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
+from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013.test_validate import QUERY, Share, line
 from tests.mechanisms.chaudhuri_vinterbo_2013.test_validation_searches import SHOWN, attained
-
-PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:

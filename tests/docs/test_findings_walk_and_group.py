@@ -15,7 +15,7 @@ from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dwork_feldman_2018.group import chained_delta, printed_delta
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk_overview import ProjectedWalkOverview
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 NUMBER = r" \| ([\d.e-]+)"
 WALKS = re.findall(rf"^\| projected-walk-overview{NUMBER * 5} \|$", PAGE, re.MULTILINE)

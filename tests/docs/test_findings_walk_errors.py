@@ -16,7 +16,7 @@ from dpassay.mechanisms.dwork_feldman_2018.projected_walk import Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk_error import ProjectedWalkError
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk_risk import ProjectedWalkRisk
 from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 NUMBER = r" \| ([\d.]+)"
 RISKS = re.findall(

@@ -55,10 +55,10 @@ def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: l
 
 
 @pytest.mark.slow
-def test_the_readme_s_pipeline_is_red_then_green(demo: Path, tools: Tools) -> None:
+def test_the_tutorial_s_pipeline_is_red_then_green(demo: Path, tools: Tools) -> None:
     ((name, text),) = re.findall(
         r"^```yaml\n# (\S+)\n(.*?)^```$",
-        (ROOT / "README.md").read_text("utf-8"),
+        (ROOT / "docs" / "tutorial.md").read_text("utf-8"),
         re.MULTILINE | re.DOTALL,
     )
     assert name == ".github/workflows/privacy.yml"

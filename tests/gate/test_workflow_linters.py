@@ -22,7 +22,7 @@ WORKFLOW = ".github/workflows/2.yml"
 """That of docs/ci.md with two jobs."""
 BLOCK = re.compile(r"^```yaml\n# (\.github/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PINNED = r"(actions|github)/[a-z/-]+@[0-9a-f]{40}"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "ci.md")
+PAGES = (ROOT / "docs" / "tutorial.md", ROOT / "docs" / "ci.md")
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from dpassay.engine.settings import Settings
 from dpassay.mechanism import Mechanism
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, READINGS, Refuted
 from dpassay.targets.resolve import declared, parameters_of, resolve
+from tests.docs.findings_pages import FINDINGS
 
 FOLDER = Path(__file__).parents[2] / "mechanisms"
-FINDINGS = (FOLDER.parent / "docs" / "findings.md").read_text(encoding="utf-8")
 
 
 def mechanisms_in_the_folder() -> set[str]:

@@ -25,7 +25,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.dagan_feldman_2020.exponential import CERTAIN, Exponential
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 SUM = "erm-regulariser-on-the-sum"
 

@@ -14,9 +14,9 @@ from dpassay.theorems.registry import every_row, package_of, rows, statements
 from dpassay.theorems.row import Row
 from dpassay.theorems.run import check_rows, make_record
 from dpassay.theorems.statement import PAPERS
+from tests.docs.findings_pages import FINDINGS
 
 ROOT = Path(__file__).parents[2]
-FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 ROWS = every_row()
 
 

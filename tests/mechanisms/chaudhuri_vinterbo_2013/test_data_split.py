@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.data_split import DataSplit
 from dpassay.stats.divergence import privacy_loss
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import PAGE
+from tests.docs.findings_pages import FINDINGS as PAGE
 
 BASE = "output-perturbation,loss=huber,lambdas=4;4"
 ROWS = re.findall(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from dpassay import DP, GDP, InvalidInput, Labelled, audit
 from dpassay.engine.result import Result
 from dpassay.mechanisms.relatives.dp_sgd import DPSGD, profile, sampled_epsilon
 from dpassay.noise import Noise
+from tests.docs.findings_pages import FINDINGS
 
 Array = NDArray[np.float64]
 X = np.array([[3.0, -1.0], [0.2, 0.1], [0.0, 0.0], [-4.0, 2.0]])
@@ -79,7 +79,7 @@ def test_the_sampled_claim_grows_up_to_that_of_all_records() -> None:
 
 
 def test_the_page_has_these_claims() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "findings.md").read_text(encoding="utf-8")
+    page = FINDINGS
     rows = re.findall(r"^\| dp-sgd \| (\d+)" + r" \| ([\d.e-]+)" * 4 + r" \|$", page, re.MULTILINE)
     assert len(rows) == 5
     for T, *numbers in rows:

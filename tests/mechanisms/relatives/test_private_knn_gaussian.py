@@ -20,6 +20,7 @@ from dpassay.mechanisms.relatives.pate_gaussian import PateGaussian
 from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian
 from dpassay.pairs import FlipLabel
 from dpassay.targets.resolve import resolve
+from tests.docs.findings_pages import FINDINGS
 
 ROOT = Path(__file__).parents[3]
 Array = NDArray[np.float64]
@@ -117,7 +118,7 @@ def test_the_claim_is_that_of_its_page_and_of_pate_without_sampling() -> None:
     assert whole.epsilon == pytest.approx(pate.epsilon, abs=1e-9)
     none = claim_of(PrivateKNNGaussian(q=1e-6, delta=1e-5))
     assert 0 < none.epsilon < 1e-11
-    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    page = FINDINGS
     row = r"^\| private-knn-gaussian" + r" \| ([\d.e-]+)" * 5 + r" \|$"
     rows = re.findall(row, page, re.MULTILINE)
     assert len(rows) >= 4

@@ -6,9 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
 
-from dpassay.engine.result import Result
 from dpassay.errors import printable
 from dpassay.targets.groups import Progress, silent
 
@@ -56,25 +54,6 @@ class StagePace:
             )
 
 
-class Log:
-    """Tells that a mechanism is done, and when: a line each, where there are no progress bars."""
-
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock, self._began = stream, clock, clock()
-        self._verdicts: list[str] = []
-
-    def __call__(self, result: Result) -> None:
-        """Take note of a result; the last one of its mechanism makes the line."""
-        self._verdicts.append(result.verdict)
-        if len(self._verdicts) < len(result.target.claims):
-            return
-        said = ", ".join(self._verdicts)
-        self._verdicts = []
-        seconds = self._clock() - self._began
-        self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
-        self._stream.flush()
-
-
 def duration(seconds: float) -> str:
     """Write a time in the unit that it is a few of."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
@@ -104,23 +83,25 @@ def announce(name: str, work: str, answers: int, smaller: str) -> None:
 
 @contextmanager
 def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
-    """Progress bars on stderr, if that is a terminal.
+    """One line on stderr, in a terminal or a notebook: what runs, how far it is and for how long.
 
     Wherever it goes, what will take long is told there.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield silent if quiet else StagePace(silent, smaller=smaller)
         return
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress as Bars
+    from rich.progress import TimeElapsedColumn
 
-    with Bars(console=Console(stderr=True), transient=True) as shown:
-        tasks: dict[str, Any] = {}
+    console, columns = Console(stderr=True), (*Bars.get_default_columns(), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True, refresh_per_second=2) as shown:
+        line, names = shown.add_task("starting"), set[str]()
 
         def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = shown.add_task(escape(what), total=total)
-            shown.update(tasks[what], completed=done, total=total)
+            names.add(what.partition(":")[0])
+            text = f"{len(names)} · {what}"
+            shown.update(line, description=escape(text), completed=done, total=total)
 
         yield StagePace(show, smaller=smaller)
