@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dpassay.claims import KINDS
 from dpassay.privacy_curves import curve_from_json, usual
 
 Raw = Mapping[str, Any]
@@ -43,8 +44,7 @@ def promises(result: Raw) -> tuple[float, ...]:
     claim = result["claim"]
     if claim.get("curve"):
         return usual(curve_from_json(claim["curve"]).points())
-    names = ("epsilon", "delta", "mu", "gamma", "beta1", "beta2", "bound")
-    return tuple(float(claim[name]) for name in names if claim.get(name) is not None)
+    return tuple(float(claim[name]) for name in KINDS[claim["kind"]].ranges)
 
 
 def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.claims import Claim
+from dpassay.claims import SPELLINGS, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.relations import REPLACE_ONE
@@ -88,7 +88,7 @@ def resolve(
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
         name = next(iter(given))
-        claim = f"; did you mean --claim {name}={given[name]}?" if name in CLAIMED else ""
+        claim = f"; did you mean --claim {name}={given[name]}?" if {name} in SPELLINGS else ""
         raise InvalidInput(
             f"-p {name}: '{target}' is no mechanism class, it takes no parameters{claim}"
         )
@@ -148,10 +148,6 @@ def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
             "with claims of kind DP, GDP and Stability"
         )
     return found
-
-
-CLAIMED = ("epsilon", "delta", "mu", "gamma")
-"""Numbers that a claim may have."""
 
 
 @dataclass(frozen=True, slots=True)
