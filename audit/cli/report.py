@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from dpassay.cli.exit_codes import Exit, of_attack, of_run
 from dpassay.cli.parser import Parser, add_switch
-from dpassay.cli.records import any_record, sound
+from dpassay.cli.records import record_of, sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json
@@ -50,7 +50,7 @@ def action(arguments: argparse.Namespace) -> int:
     """Make reports from a record of an audit, of attacks, or of theorems."""
     from dpassay import reports
 
-    kind, record = any_record(arguments.record)
+    kind, _, record = record_of(arguments.record)
     known: Mapping[str, Format] = reports.FORMATS
     if kind is ATTACKS:
         from dpassay.reports.attack import pages as of_attacks
