@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpassay.cli.exit_codes import Exit, of_attack, of_run
+from dpassay.cli.exit_codes import Exit, of_record
 from dpassay.cli.parser import Parser, add_switch
 from dpassay.cli.records import record_of, sound
 from dpassay.config.values import listed
@@ -71,8 +71,7 @@ def action(arguments: argparse.Namespace) -> int:
     held = None if kind is THEOREMS else _protections(Path(arguments.record))
     with sound(f"RECORD = '{arguments.record}'"):
         reports.write(record, formats, Path(arguments.out), known, held)
-        code_of = of_attack if kind is ATTACKS else of_run
-        code = code_of(record, allow_inconclusive=arguments.allow_inconclusive)
+        code = of_record(record, allow_inconclusive=arguments.allow_inconclusive)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     return code if arguments.exit_code else Exit.NOTHING
