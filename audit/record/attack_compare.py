@@ -209,7 +209,7 @@ class LossNumber:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class CountedLoss:
     """A certified number of one record: guesses by a rule, or repeated answers."""
 
     place: str  # the view, or the number of answers
@@ -222,7 +222,7 @@ class Tally:
     limits: Callable[[float], Span]  # on the loss, with an error probability
     unlucky: Callable[[float, float], float]  # lower limit of a leak's 10 % least telling counts
 
-    def against(self, old: Tally, tolerance: float, alpha: float) -> LossNumber:
+    def against(self, old: CountedLoss, tolerance: float, alpha: float) -> LossNumber:
         """Compare the same number of two records, each with error probability alpha."""
         exact, slack = self.same_law(old), tolerance * old.claimed
         before, after = (
@@ -250,7 +250,7 @@ class Tally:
             exact=exact,
         )
 
-    def same_law(self, old: Tally) -> bool:
+    def same_law(self, old: CountedLoss) -> bool:
         """Return whether both records know the exact loss, at the same examined pairs or more."""
         return self.exact is not None and old.exact is not None
 
@@ -284,14 +284,14 @@ def counted_again(
     return numbers, len(mine), elsewhere
 
 
-def _tallies(entry: Raw, allowed: Raw) -> dict[Hashable, Tally]:
+def _tallies(entry: Raw, allowed: Raw) -> dict[Hashable, CountedLoss]:
     """Return all that a record counts of an entry, by what makes it the same in two records.
 
     Those are guesses with bounds of their own, guesses counted anew, and repeated answers;
     `allowed` is what the answers of a view may lose.
     """
     subject, repeated = entry["subject"], entry["repeated"]
-    found: dict[Hashable, Tally] = {}
+    found: dict[Hashable, CountedLoss] = {}
     targets = 0
     if subject is not None and subject["error"] is None:
         for bound in subject["certified"]:
@@ -318,7 +318,7 @@ def _tallies(entry: Raw, allowed: Raw) -> dict[Hashable, Tally]:
 
 def _guesses(
     held: Raw, right: int, targets: int, line: str, allowed: Raw
-) -> tuple[Hashable, Tally]:
+) -> tuple[Hashable, CountedLoss]:
     """Return guesses at target models by a rule, and what the rule is known by."""
     view, rule = held["view"], held["rule"]
     threshold, claim = float(rule["threshold"]), allowed.get(view) or {"epsilon": 0.0, "delta": 0.0}
@@ -329,7 +329,7 @@ def _guesses(
         return _of_rule(right, targets, delta, alpha)[0]
 
     side = "from" if rule["above"] else "below"
-    tally = Tally(
+    tally = CountedLoss(
         place=view,
         name=f"right guesses at record {rule['record']}{line} in the view '{view}' (a member "
         f"{side} a share of {threshold:g})",
@@ -371,7 +371,7 @@ def _chance_limits(right: int, trials: int, alpha: float) -> Span:
     )
 
 
-def _rung(rung: Raw, pair: str, delta: float) -> Tally:
+def _rung(rung: Raw, pair: str, delta: float) -> CountedLoss:
     """Return what a record counts, or computes, of a number of answers to one query.
 
     The smallest rise that would be seen is one of randomised response: counts at least as telling
@@ -393,7 +393,7 @@ def _rung(rung: Raw, pair: str, delta: float) -> Tally:
         return _of_event({**counts, "x": int(x), "y": int(y)}, loss, alpha)[0]
 
     shown = "the event was seen {x} of {n1} and {y} of {n0} times" if counts else ""
-    return Tally(
+    return CountedLoss(
         place=place,
         name=f"{place}, where {pair}" if counts else f"{place} at the worst pair examined",
         shown=shown.format_map(counts),
