@@ -57,7 +57,7 @@ from dpassay.attacks.repeated.run import (
 from dpassay.attacks.scores import ATTACKS, OWN
 from dpassay.cli.attack_targets import AttackTargets
 from dpassay.cli.baseline import baseline_in
-from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.exit_codes import EVERY, of_record
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
 from dpassay.cli.sealed import sealed
@@ -274,7 +274,7 @@ def _attack(
     shown = partial(print_attacks, record, console())
     beside = {RECORDS: records_csv(found, data)}
     deliver_attacks(record, directory, shown, arguments, beside, protections())
-    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_record(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _preflight(targets: list[Target], data: ExperimentData, settings: Settings) -> None:

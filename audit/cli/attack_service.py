@@ -26,7 +26,7 @@ from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Probe, ProbeCost, probe
 from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
-from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.exit_codes import EVERY, of_record
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
 from dpassay.cli.sealed import sealed
 from dpassay.cli.settings import limits_of, read_table
@@ -139,7 +139,7 @@ def _attack(
         sys.stdout.write(printable(told(arguments.service, seen, tested), line=False))
 
     deliver_attacks(record, config.folder, show, arguments, held=protections())
-    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_record(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def announced(plan: tuple[ProbeCost, ...]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dpassay.attacks.user_models.estimates import estimate, record_of
 from dpassay.attacks.user_models.signals import given_of, read_signals
-from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.exit_codes import EVERY, of_record
 from dpassay.cli.parser import Parser, add, add_option, codes, in_force
 from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.cli.terminal import console
@@ -57,4 +57,4 @@ def action(arguments: argparse.Namespace) -> int:
     record = record_of(run, given, attacked)
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, arguments)
-    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_record(record, allow_inconclusive=arguments.allow_inconclusive)

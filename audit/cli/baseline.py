@@ -25,7 +25,7 @@ from pathlib import Path
 from dpassay.cli.compare import CODES, KINDS, add_comparison, deliver_comparison, require_estimates
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add_option, in_force
-from dpassay.cli.records import kind_of, record_of, sound
+from dpassay.cli.records import record_of, sound
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, printable
 from dpassay.record.baseline import judge, moved, require_same, unexcused, without_curves
@@ -88,9 +88,8 @@ def action(arguments: argparse.Namespace) -> int:
     if arguments.action == "move":
         return _move(arguments.old, arguments.new, Path(config.baseline), config)
     said = arguments.record or str(Path(config.out or "report") / "record.json")
-    kind = RUNS if arguments.record is None else kind_of(said)
+    kind, place, record = record_of(said, kind=RUNS if arguments.record is None else None)
     require_estimates(kind, arguments)
-    place, record = record_of(kind, said)
     kind.require_whole(record, place)
     path, checking = baseline_in(kind, config), arguments.action == "check"
     with sound(f"RECORD = '{place}'" + f" or baseline = '{path}'" * checking):

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add, add_option, codes
-from dpassay.cli.records import kind_of, record_of, sound
+from dpassay.cli.records import record_of, sound
 from dpassay.cli.terminal import console
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
@@ -85,10 +85,9 @@ def add_comparison(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Compare one record with another."""
-    kind = kind_of(arguments.new, "NEW")
+    kind, path, new = record_of(arguments.new, "NEW")
     require_estimates(kind, arguments)
-    old_path, old = record_of(kind, arguments.old, "OLD")
-    path, new = record_of(kind, arguments.new, "NEW")
+    _, old_path, old = record_of(arguments.old, "OLD", kind)
     kind.require_whole(old, old_path, "OLD")
     kind.require_whole(new, path, "NEW")
     with sound(f"OLD = '{old_path}' or NEW = '{path}'"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
-from dpassay.record.attack_record import UNSEEN, broken, outspent, told_of_claims
+from dpassay.record.kinds import kind_of_record
 
 
 class Exit(IntEnum):
@@ -40,39 +40,21 @@ MEANINGS = {
 EVERY = tuple((int(code), text) for code, text in MEANINGS.items())
 
 
-def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay run` ends with, by its record."""
+def of_record(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
+    """Return what the command that made a record ends with, by its record."""
     changed = record["run"].get("changed")
     if not record["run"]["complete"] and not changed:
         return Exit.INTERRUPTED
-    found = [(result["verdict"], result["expected"]) for result in record["results"]]
-    if ("refuted", None) in found:
+    entries = kind_of_record(record).entries(record)
+    found = [(each["verdict"], each["expected"]) for each in entries]
+    if ("refuted", None) in found or record.get("defects"):
         return Exit.REFUTED
     if changed or any(
-        verdict == "error" or (expected is not None and verdict != expected)
-        for verdict, expected in found
+        verdict == "error" or each.get("failed") or (expected is not None and verdict != expected)
+        for each, (verdict, expected) in zip(entries, found, strict=True)
     ):
         return Exit.FAILED
-    if ("inconclusive", None) in found and not allow_inconclusive:
-        return Exit.INCONCLUSIVE
-    return Exit.NOTHING if found else Exit.EMPTY
-
-
-def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay attack` ends with, by its record."""
-    changed = record["run"].get("changed")
-    if not record["run"]["complete"] and not changed:
-        return Exit.INTERRUPTED
-    subjects = record["subjects"]
-    if (
-        any(any(broken(subject)) for subject in subjects)
-        or any(map(outspent, record["repeated"]))
-        or record["defects"]
-    ):
-        return Exit.REFUTED
-    if changed or any(each.get("error") for each in (*subjects, *record["repeated"])):
-        return Exit.FAILED
-    blind = UNSEEN in told_of_claims(record).values() or record["run"].get("probe", {}).get("blind")
+    blind = ("inconclusive", None) in found or record["run"].get("probe", {}).get("blind")
     if blind and not allow_inconclusive:
         return Exit.INCONCLUSIVE
-    return Exit.NOTHING if subjects or "service" in record["run"] else Exit.EMPTY
+    return Exit.NOTHING if found else Exit.EMPTY

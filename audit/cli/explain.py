@@ -36,7 +36,7 @@ def action(arguments: argparse.Namespace) -> int:
     """Explain one result of a record."""
     from dpassay.reports.run.terminal import print_explanation
 
-    _, record = record_of(RUNS, arguments.record)
+    *_, record = record_of(arguments.record, kind=RUNS)
     with sound(f"RECORD = '{arguments.record}'"):
         print_explanation(record, arguments.id, console())
     return Exit.NOTHING

@@ -7,7 +7,7 @@ theorems do without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,17 @@ SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeE
 """What numbers raise that no run has written."""
 
 
-def kind_of(text: str, argument: str = "RECORD") -> RecordKind:
-    """Return the kind of record that a name stands for; that of a run where none can be told."""
-    for kind in KINDS:
-        with suppress(InvalidInput):
-            if kind.holds(_located(text, argument, kind.files)):
-                return kind
-    return RUNS
+def record_of(
+    text: str, argument: str = "RECORD", kind: RecordKind | None = None
+) -> tuple[RecordKind, Path, Record]:
+    """Return the kind of a record, its file and the record, or say what the file is instead.
 
-
-def any_record(text: str) -> tuple[RecordKind, Record]:
-    """Return the kind of a record, and the record, or say what the file is instead."""
-    names = dict.fromkeys(name for kind in KINDS for name in kind.files)
-    path = _located(text, "RECORD", tuple(names))
-    kind = next((kind for kind in KINDS if kind.holds(path)), RUNS)
-    return kind, kind.read(path)
-
-
-def record_of(kind: RecordKind, text: str, argument: str = "RECORD") -> tuple[Path, Record]:
-    """Return the file of a record of a kind, and the record, or say what the file is instead."""
-    path = _located(text, argument, kind.files)
-    return path, kind.read(path, argument)
+    It must be of the kind that is given, else it may be of any.
+    """
+    kinds = KINDS if kind is None else (kind,)
+    path = _located(text, argument, tuple(dict.fromkeys(n for each in kinds for n in each.files)))
+    kind = next((each for each in kinds if each.holds(path)), kinds[0])
+    return kind, path, kind.read(path, argument)
 
 
 def witness(text: str) -> dict[str, Any]:

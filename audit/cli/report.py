@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpassay.cli.exit_codes import Exit, of_attack, of_run
+from dpassay.cli.exit_codes import Exit, of_record
 from dpassay.cli.parser import Parser, add_switch
-from dpassay.cli.records import any_record, sound
+from dpassay.cli.records import record_of, sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json
@@ -50,7 +50,7 @@ def action(arguments: argparse.Namespace) -> int:
     """Make reports from a record of an audit, of attacks, or of theorems."""
     from dpassay import reports
 
-    kind, record = any_record(arguments.record)
+    kind, _, record = record_of(arguments.record)
     known: Mapping[str, Format] = reports.FORMATS
     if kind is ATTACKS:
         from dpassay.reports.attack import pages as of_attacks
@@ -71,8 +71,7 @@ def action(arguments: argparse.Namespace) -> int:
     held = None if kind is THEOREMS else _protections(Path(arguments.record))
     with sound(f"RECORD = '{arguments.record}'"):
         reports.write(record, formats, Path(arguments.out), known, held)
-        code_of = of_attack if kind is ATTACKS else of_run
-        code = code_of(record, allow_inconclusive=arguments.allow_inconclusive)
+        code = of_record(record, allow_inconclusive=arguments.allow_inconclusive)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     return code if arguments.exit_code else Exit.NOTHING

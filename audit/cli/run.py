@@ -51,7 +51,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from dpassay.cli.exit_codes import EVERY, of_run
+from dpassay.cli.exit_codes import EVERY, of_record
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, opened, wanted_of
 from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_switch, codes, in_force
@@ -195,7 +195,7 @@ def action(arguments: argparse.Namespace) -> int:
     )
     page = None if directory is None else directory / "index.html"
     deliver(record, page, write, show, arguments, GO_ON)
-    return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_record(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:

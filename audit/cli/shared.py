@@ -20,9 +20,9 @@ from dpassay.config.options import TABLE
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
 from dpassay.record.cells import FILE, write_cells
-from dpassay.record.files import clearest_id, dumps, witness_file, write_text
-from dpassay.record.kinds import RUNS
-from dpassay.record.witness import clearest, is_witness, make_witness
+from dpassay.record.files import clearest_id, dumps, schema_at, witness_file, write_text
+from dpassay.record.kinds import RUNS, WITNESS
+from dpassay.record.witness import clearest, make_witness
 
 ALONE = (
     *("--json", "-q", "--quiet", "-v", "--verbose"),
@@ -155,7 +155,7 @@ def write_sidecars(
                     write_text(path, dumps(witness))
                     written.add(path)
     for path in (directory / "witnesses").glob("*.json"):
-        if path not in written and is_witness(path):
+        if path not in written and schema_at(path) == WITNESS:
             path.unlink()  # of an earlier run into this folder
 
 

@@ -26,7 +26,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from dpassay.cli.exit_codes import Exit, of_run
+from dpassay.cli.exit_codes import Exit, of_record
 from dpassay.cli.parser import Parser, add, add_option, add_switch
 from dpassay.cli.shared import command_of, deliver
 from dpassay.cli.terminal import console
@@ -119,4 +119,4 @@ def _run(arguments: argparse.Namespace) -> int:
 
     page = None if directory is None else directory / "theorems.html"
     deliver(record, page, write, lambda: print_rows(record, console()), arguments)
-    return of_run(record, allow_inconclusive=False)
+    return of_record(record, allow_inconclusive=False)

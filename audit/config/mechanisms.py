@@ -26,7 +26,7 @@ KEYS = ("target", "claim", "answers", "search", "together", "output", "parameter
 CLAIMS = "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
 VALUES = "a number, a text, true, false, or a list or table of these, finite ones"
 KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
-"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
+"""Kinds of regressions, which turn a pipeline red; see `dpassay.cli.compare`."""
 SIZED = ("refuted", "rose", "blinder")
 """Those that are larger or smaller."""
 LONGEST = timedelta(days=366)
@@ -64,7 +64,7 @@ class Configured:
 class Suppression:
     """One regression that is let pass.
 
-    `up_to` is the largest size of a `dpassay.record.compare.Difference` that passes.
+    `up_to` is the largest size of a `dpassay.record.comparer.Difference` that passes.
     """
 
     result: str  # id of the result, as the comparison shows it

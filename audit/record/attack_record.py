@@ -20,6 +20,8 @@ UNLOOKED = {
 }
 """Why nothing is known of a service, by what of it could not be looked at; see
 `dpassay.attacks.services.defects.Probe`."""
+VERDICTS = {BROKEN: "refuted", HELD: "not refuted", None: "not refuted"}
+"""By what is said of a claim, None where nothing is claimed; everything else is inconclusive."""
 
 
 def attack_schema() -> dict[str, Any]:
@@ -118,3 +120,33 @@ def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
             seen = any(could_see(bound, allowed) for bound, allowed in _held(subject))
             found[subject["name"]] = BROKEN if bad else HELD if seen else UNSEEN
     return found | dict.fromkeys(wrong, BROKEN)
+
+
+def names_of_attacks(record: Mapping[str, Any]) -> list[str]:
+    """Return the names of subjects and repeated answers; where there are none, of the service."""
+    names = dict.fromkeys(each["name"] for each in (*record["subjects"], *record["repeated"]))
+    return [*names] or [each for key, each in record["run"].items() if key == "service"]
+
+
+def entries_of_attacks(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a record says of each subject, or of its service, in the terms of every record.
+
+    `told` is what became of the claim, None where nothing is claimed; `subject` holds the guesses
+    and `repeated` the repeated answers, None where there are none; `failed` is why one of them
+    could not be made.
+    """
+    told = told_of_claims(record)
+    subjects, repeated = (
+        {each["name"]: each for each in record[name]} for name in ("subjects", "repeated")
+    )
+    found = []
+    for name in names_of_attacks(record):
+        parts = {"subject": subjects.get(name), "repeated": repeated.get(name)}
+        errors = (each["error"] for each in parts.values() if each and each.get("error"))
+        word, failed = told.get(name, told.get(record["run"].get("service"))), next(errors, "")
+        verdict = VERDICTS.get(word, "inconclusive")
+        verdict = "error" if failed and verdict != "refuted" else verdict
+        facts = {"id": name, "told": word, "failed": failed, "reason": failed or word or ""}
+        facts |= {"verdict": verdict, "expected": None}
+        found.append(facts | parts)
+    return found

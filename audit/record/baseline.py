@@ -6,6 +6,7 @@ of the same records, so that the same number is compared with itself.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from dpassay.claims import Claim
 from dpassay.config.mechanisms import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims
+from dpassay.record.attack_record import UNEXAMINED, UNSEEN
 from dpassay.record.comparer import Comparison, Difference
 from dpassay.record.entries import entry_key, renamings
 from dpassay.record.kinds import RUNS, kind_of_record
@@ -70,40 +71,32 @@ def judge(
 ) -> Judged:
     """Let pass what is suppressed today."""
     every = list(suppressions)
+    named = {id(each): f"{each.kind} of {each.result}" for each in every}
     alive = [each for each in every if each.expires >= today]
-    notes = [f"expired on {each.expires}: {_named(each)}" for each in every if each not in alive]
+    notes = [f"expired on {each.expires}: {named[id(each)]}" for each in every if each not in alive]
     open_: list[Difference] = []
     let_pass: list[tuple[Difference, Suppression]] = []
     for change in comparison.regressions:
         meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
-        limits = [(each, each.up_to, change.size) for each in meant]
-        holding = [
-            each
-            for each, limit, size in limits
-            if limit is None or (size is not None and size <= limit)
-        ]
-        if holding:
+        size = math.inf if change.size is None else change.size
+        if holding := [each for each in meant if each.up_to is None or size <= each.up_to]:
             let_pass.append((change, holding[-1]))
             continue
         open_.append(change)
-        for each, limit, size in limits:
+        for each in meant:
             why = "this kind of regression has no size to be held against its limit"
-            if size is not None and limit is not None:
-                why = " is above ".join(apart(size, limit))
-            notes.append(f"does not hold any more, {why}: {_named(each)}")
+            if change.size is not None and each.up_to is not None:
+                why = " is above ".join(apart(size, each.up_to))
+            notes.append(f"does not hold any more, {why}: {named[id(each)]}")
     here = {(change.id, change.kind) for change in comparison.regressions}
     unneeded = [each for each in alive if (each.result, each.kind) not in here]
     return Judged(
         comparison=comparison,
         open=tuple(open_),
         let_pass=tuple(let_pass),
-        notes=(*notes, *(f"not needed any more: {_named(each)}" for each in unneeded)),
+        notes=(*notes, *(f"not needed any more: {named[id(each)]}" for each in unneeded)),
         baseline=baseline,
     )
-
-
-def _named(each: Suppression) -> str:
-    return f"{each.kind} of {each.result}"
 
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
@@ -120,33 +113,29 @@ def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
 
 def without_curves(record: Raw) -> dict[str, Any]:
     """Return a record as it is kept for a baseline: without curves, which are never compared."""
-
-    def shortened(entry: Raw) -> Raw:
-        held = dict(entry)
-        if "per_query" in held:
-            held["per_query"] = [cell | {"profile": None} for cell in held["per_query"]]
-        if "outcomes" in held:
-            held["outcomes"] = [each | CURVES | {"slices": []} for each in held["outcomes"]]
-        return held
-
-    lists = [name for name in ("results", "subjects") if name in record]
-    return {**record, **{name: [*map(shortened, record[name])] for name in lists}}
+    short = {"per_query": {"profile": None}, "outcomes": CURVES | {"slices": []}}
+    held = dict(record)
+    for name in {"results", "subjects"} & held.keys():
+        held[name] = [
+            {
+                **entry,
+                **{key: [each | short[key] for each in entry[key]] for key in short & entry.keys()},
+            }
+            for entry in held[name]
+        ]
+    return held
 
 
 def unexcused(record: Raw) -> Iterator[str]:
     """Say what no baseline excuses, and which claims no attack could have broken."""
-    for result in record.get("results", ()):
-        if result["verdict"] == "refuted" != result["expected"]:
-            yield f"{result['id']} is refuted: no baseline excuses that, only a suppression does"
-    told = told_of_claims(record) if "subjects" in record else {}
-    for name, word in told.items():
-        if word == BROKEN:
-            yield f"the claim of {name} is broken: no baseline excuses that"
+    for each in kind_of_record(record).entries(record):
+        if each["verdict"] == "refuted" != each["expected"]:
+            yield f"{each['id']} is refuted: no baseline excuses that, only a suppression does"
+        if each.get("told") in (UNSEEN, UNEXAMINED):
+            seen = f"the claim of {each['id']} {each['told']}"
+            yield f"{seen}: no leak can fail the gate by breaking it"
     for each in record.get("defects", ()):
         yield f"{each.get('name')}: no baseline excuses that defect"
-    for name, word in told.items():
-        if word in (UNSEEN, UNEXAMINED):
-            yield f"the claim of {name} {word}: no leak can fail the gate by breaking it"
 
 
 def require_same(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
@@ -174,7 +163,8 @@ def require_same(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> 
         for one, other in names.items()
     )
     remedy = "; ".join(renamed) or (
-        f"{kind.again}look at the new record, then run `dpassay baseline accept{where}`"
+        f"run `{kind.command}` with the same options, or look at the new record, then run "
+        f"`dpassay baseline accept{where}`"
     )
     raise InvalidInput(f"{argument} = '{path}': is stale: {wrong}; {remedy}")
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.csv_files import cell, text_of_cell
-from dpassay.engine.evidence import Evidence
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, require
 from dpassay.numerics import DOWN, UP, rounded
@@ -121,8 +120,8 @@ def _read_parts(
             yield cells[kept]
 
 
-def parts(results: Iterable[Result]) -> Iterator[Table]:
-    """Yield the cells of all results, at most `PART` rows at a time, as arrays by column.
+def csv_lines(results: Iterable[Result]) -> Iterator[str]:
+    """Yield the cells of all results as CSV: a head, then at most `PART` rows at a time.
 
     Columns: result; group, pair, direction (0 is S to S') and query; `lower` and `upper`, bounds on
     the leak in the units of the claim, with six significant digits and rounded outwards. A bound
@@ -132,54 +131,33 @@ def parts(results: Iterable[Result]) -> Iterator[Table]:
     which has too many. Results of one mechanism often have the same numbers: their rows alternate,
     as a compressor looks back a little way only.
     """
-    alike: dict[str, list[Result]] = {}
-    for result in results:
-        if result.evidence is not None and result.evidence.table:
-            alike.setdefault(result.target.name, []).append(result)
-    for some in alike.values():
-        yield from _of_one_mechanism(some)
-
-
-def csv_lines(results: Iterable[Result]) -> Iterator[str]:
-    """Yield the cells as CSV, a head and then `parts` in turn."""
     yield ",".join(COLUMNS) + "\n"
-    for part in parts(results):
-        texts = {name: _each(_text, part[name], object) for name in WAYS}
-        texts["result"] = np.array([*map(cell, part["result"])], dtype=object)
-        lines, columns = io.StringIO(), (texts.get(name, part[name]).tolist() for name in COLUMNS)
-        csv.writer(lines, lineterminator="\n").writerows(zip(*columns, strict=True))
-        yield lines.getvalue()
-
-
-def _of_one_mechanism(results: Sequence[Result]) -> Iterator[Table]:
-    """Yield the cells of results of one mechanism, cell by cell."""
-    found = [result.evidence for result in results if result.evidence is not None]
-    kept = [_leaking(evidence) for evidence in found]
-    which = np.repeat(np.arange(len(results)), [rows.sum() for rows in kept])
-    columns = {
-        name: np.concatenate(
-            [each.table[name][rows] for each, rows in zip(found, kept, strict=True)]
-        )
-        for name in (*PLACE, *WAYS)
-    }
-    claims = np.array([result.claim.promised for result in results])
-    names = np.array([result.id for result in results], dtype=object)
-    order = np.lexsort((which, *(columns[name] for name in reversed(PLACE))))
-    for first in range(0, len(order), PART):
-        rows = order[first : first + PART]
-        part = {name: column[rows] for name, column in columns.items()}
-        claimed = claims[which[rows]]
-        bounds = {name: _short(part[name], way, claimed) for name, way in WAYS.items()}
-        yield {"result": names[which[rows]], **part, **bounds}
-
-
-def _leaking(evidence: Evidence) -> NDArray[np.bool_]:
-    """Return which cells are listed."""
-    table = evidence.table
-    if "loss" not in table:
-        return np.ones(len(table["pair"]), dtype=bool)
-    leaking: NDArray[np.bool_] = (table["loss"] != 0) | (table["upper"] > NOTHING)
-    return leaking
+    alike: dict[str, list[tuple[Result, Table, NDArray[np.bool_]]]] = {}
+    for result in results:
+        if result.evidence is not None and (table := result.evidence.table):
+            upper = table["upper"]
+            leaking = (table.get("loss", upper) != 0) | (upper > NOTHING)
+            leaking |= "loss" not in table  # what was sampled is listed
+            alike.setdefault(result.target.name, []).append((result, table, leaking))
+    for some in alike.values():
+        columns = {
+            name: np.concatenate([table[name][leaking] for _, table, leaking in some])
+            for name in (*PLACE, *WAYS)
+        }
+        which = np.repeat(np.arange(len(some)), [leaking.sum() for _, _, leaking in some])
+        claims = np.array([result.claim.promised for result, *_ in some])
+        names = np.array([cell(result.id) for result, *_ in some], dtype=object)
+        order = np.lexsort((which, *(columns[name] for name in reversed(PLACE))))
+        for first in range(0, len(order), PART):
+            rows = order[first : first + PART]
+            part = {name: column[rows] for name, column in columns.items()}
+            part["result"] = names[which[rows]]
+            for name, way in WAYS.items():
+                part[name] = _each(_text, _short(part[name], way, claims[which[rows]]), object)
+            lines = io.StringIO()
+            columns_of = (part[name].tolist() for name in COLUMNS)
+            csv.writer(lines, lineterminator="\n").writerows(zip(*columns_of, strict=True))
+            yield lines.getvalue()
 
 
 def _short(

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dpassay.config.mechanisms import KINDS
 from dpassay.numerics import lower_number, number, upper_number
+from dpassay.record.kinds import kind_of_record
 
 Raw = Mapping[str, Any]
-
-REGRESSIONS: dict[str, str] = {
-    "refuted": "a claim is refuted",
-    "failed": "an entry could not be audited, or a claim that is known to be wrong was not refuted",
-    "vanished": "an entry is not there any more",
-    "repointed": "an entry's name stands for another target",
-    "weakened": "a claim promises less than it did",
-    "rose": (
-        "the leak rose, at cells that both records have certified, by more than the tolerance and "
-        "significantly"
-    ),
-    "blinder": "the audit lost power: it looks at less or elsewhere, or sees less",
-}
-"""What turns a pipeline red."""
-NEWS: dict[str, str] = {
-    "elsewhere": (
-        "a cell that the old record had not certified leaks more than those it had; that it rose "
-        "is not certified"
-    ),
-    "fell": (
-        "the leak fell, at cells that both records have certified, by more than the tolerance and "
-        "significantly"
-    ),
-    "tightened": "a claim promises more than it did",
-    "recovered": "a claim is not refuted any more, or could be audited again",
-    "reworded": (
-        "a claim's unit or coins are described in other words; if more changed, the bounds cannot "
-        "be compared"
-    ),
-    "new": "an entry was not there before",
-}
-"""What is worth a line, and nothing else; of attacks `estimated`, of theorems `moved` too."""
+Span = tuple[float, float]
+"""Lower and upper bound on a number."""
 
 TOLERANCE = 0.05
 ALPHA = 5e-4
@@ -55,7 +27,7 @@ class Difference:
 
     id: str
     mechanism: str
-    kind: str  # of `REGRESSIONS` or `NEWS`
+    kind: str  # of `KINDS`, or what is only reported; see `dpassay compare --help`
     words: str
     witness: str = ""
     replay: str = ""
@@ -65,7 +37,7 @@ class Difference:
     @property
     def is_regression(self) -> bool:
         """Return whether it turns a pipeline red."""
-        return self.kind in REGRESSIONS
+        return self.kind in KINDS
 
     def as_json(self) -> dict[str, Any]:
         """Return every field, for programs."""
@@ -77,14 +49,9 @@ def difference(
     entry: Raw, kind: str, words: str, size: float | None = None, **more: Any
 ) -> Difference:
     """Return what is different of an entry; attacks and theorems have no other name than the id."""
-    name = entry["id"]
+    mechanism = entry.get("mechanism", entry["id"])
     return Difference(
-        id=name,
-        mechanism=entry.get("mechanism", name),
-        kind=kind,
-        words=words,
-        size=size,
-        **more,
+        id=entry["id"], mechanism=mechanism, kind=kind, words=words, size=size, **more
     )
 
 
@@ -96,7 +63,7 @@ class RiseLimit:
     quantity: str
     cells: int  # so many of the old record's have fresh counts in the new one
     of: int
-    before: tuple[float, float]  # bounds on the leak of the worst of those in the old record
+    before: Span  # bounds on the leak of the worst of those in the old record
     least: float  # the smallest leak there that would be called a rise with probability 0.9
     searched: bool = False
     noun: str = "cell"
@@ -105,6 +72,11 @@ class RiseLimit:
         """Return every field, for programs."""
         before = [lower_number(self.before[0]), upper_number(self.before[1])]
         return asdict(self) | {"before": before, "least": upper_number(self.least)}
+
+
+def lies_above(one: Span, other: Span, margin: float) -> bool:
+    """Return whether an interval lies above another, and starts by more than the margin higher."""
+    return one[0] > other[1] and one[0] - other[0] > margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,38 +117,34 @@ class Comparison:
 class Comparer:
     """Holds the entries of a record against those of an older one, of the same kind.
 
-    A kind of record says what its entries are and what there is to say of one.
+    A kind of record says what its entries claim, and what there is to say of one in both records.
     """
 
     schema = "dpassay/comparison/1"
 
     def __init__(self, old: Raw, new: Raw, tolerance: float, alpha: float, strict: bool) -> None:
-        self.old, self.new = old, new
+        self.old, self.new, self.kind = old, new, kind_of_record(new)
         self.tolerance, self.alpha, self.strict = tolerance, alpha, strict
         self.before, self.after = self.entries(old), self.entries(new)
 
     def entries(self, record: Raw) -> dict[str, Raw]:
         """Return the entries of a record, by what each is known by in every record."""
-        return {each["id"]: each for each in record["results"]}
+        return {each["id"]: each for each in self.kind.entries(record)}
 
     def others(self) -> Iterable[Difference]:
         """Yield what is to be said of no entry; it comes first."""
         return ()
 
-    def own(self, entry: Raw) -> Iterable[Difference]:
-        """Yield what is to be said whatever was before: no baseline excuses it."""
-        raise NotImplementedError
+    def claim(self, entry: Raw) -> str:  # noqa: ARG002
+        """Return the claim of an entry, for the beginning of a sentence."""
+        return ""
 
-    def came(self, entry: Raw) -> str:
-        """Say that an entry is new."""
-        raise NotImplementedError
+    def promises(self, entry: Raw) -> tuple[float, ...]:  # noqa: ARG002
+        """Return what a claim promises: the larger, the weaker."""
+        return ()
 
-    def went(self, entry: Raw) -> Difference:
-        """Say that an entry is gone."""
-        raise NotImplementedError
-
-    def recovered(self, old: Raw, new: Raw) -> str:
-        """Say that the verdict is as it should be again."""
+    def refuted(self, entry: Raw) -> Difference:
+        """Say that, and by what, a claim is refuted."""
         raise NotImplementedError
 
     def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
@@ -187,20 +155,54 @@ class Comparer:
         """Yield which rises would have been seen, of entries with counts."""
         return ()
 
+    def _own(self, entry: Raw) -> Iterator[Difference]:
+        """Yield what no baseline excuses: a refutation or a failure that nobody expects."""
+        verdict, known = entry["verdict"], entry["expected"] == "refuted"
+        failed = entry.get("failed") or (entry["reason"] if verdict == "error" else "")
+        if verdict == "refuted" and not known:
+            yield self.refuted(entry)
+        if failed:
+            words = self._said(entry, f"could not be {self.kind.done}: {failed}")
+            yield difference(entry, "failed", words)
+        elif known and verdict != "refuted":
+            words = "is known to be wrong and was not refuted: the audit is blind"
+            yield difference(entry, "failed", self._said(entry, words))
+
+    def _said(self, entry: Raw, words: str) -> str:
+        return f"{self.claim(entry)} {words}".lstrip()
+
+    def gone(self, entry: Raw) -> Difference:
+        """Say that an entry is gone."""
+        words = f"was {entry['verdict']}, and is not {self.kind.done} any more"
+        return difference(entry, "vanished", self._said(entry, words))
+
+    def restated(self, old: Raw, new: Raw, more: str = "") -> Iterator[Difference]:
+        """Yield that a claim promises more or less than it did."""
+        before, after = self.promises(old), self.promises(new)
+        if before != after:
+            tighter = all(one <= other for one, other in zip(after, before, strict=True))
+            now, was = (self.claim(each) or "none" for each in (new, old))
+            words = f"the claim is {now} and was {was}{more}"
+            yield difference(new, "tightened" if tighter else "weakened", words)
+
     def comparison(self) -> Comparison:
         """Say of every entry what is different."""
         changes, unchanged = [*self.others()], []
         for key, entry in self.after.items():
-            old, said = self.before.get(key), [*self.own(entry)]
+            old, said = self.before.get(key), [*self._own(entry)]
             if old is None:
-                said.append(difference(entry, "new", self.came(entry)))
+                about = ", ".join(filter(None, (self.claim(entry), entry["verdict"])))
+                words = f"was not {self.kind.done} before: {about}"
+                said.append(difference(entry, "new", words))
             else:
-                if not said and _unexpected(old):
-                    said.append(difference(entry, "recovered", self.recovered(old, entry)))
+                verdict, known = old["verdict"], old["expected"] == "refuted"
+                if not said and (verdict == "error" or (verdict == "refuted") != known):
+                    words = self._said(old, f"was {verdict}: {old['reason']}")
+                    said.append(difference(entry, "recovered", words))
                 said += self.both(old, entry)
             changes += said
             unchanged += [] if said else [entry["id"]]
-        changes += [self.went(old) for key, old in self.before.items() if key not in self.after]
+        changes += [self.gone(old) for key, old in self.before.items() if key not in self.after]
         return Comparison(
             changes=tuple(sorted(changes, key=lambda change: not change.is_regression)),
             unchanged=tuple(unchanged),
@@ -209,9 +211,3 @@ class Comparer:
             rise_limits=tuple(self.rise_limits()),
             schema=self.schema,
         )
-
-
-def _unexpected(entry: Raw) -> bool:
-    """Return whether a verdict is not the declared one; attacks have none."""
-    verdict = entry.get("verdict")
-    return verdict == "error" or (verdict == "refuted") != (entry.get("expected") == "refuted")

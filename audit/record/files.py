@@ -71,10 +71,9 @@ def read_document(path: Path, argument: str, schema: str) -> dict[str, Any]:
 def schema_at(path: Path) -> str:
     """Return what a JSON file says its schema is; empty if it says nothing or is no such file."""
     try:
-        document = read_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return str(read_json(path.read_text(encoding="utf-8")).get("schema", ""))
+    except (AttributeError, OSError, ValueError):
         return ""
-    return str(document.get("schema", "")) if isinstance(document, dict) else ""
 
 
 def dumps(document: Mapping[str, Any]) -> str:

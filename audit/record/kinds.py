@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
+from dpassay.record.attack_record import entries_of_attacks, names_of_attacks
 from dpassay.record.files import exists, read_document, schema_at
 from dpassay.record.schemas import fault
 
@@ -33,7 +34,6 @@ class RecordKind:
     entry: str  # what an entry is called
     done: str  # what is done to an entry
     interrupted: str  # what an unfinished record is of, and how it is finished
-    again: str = ""  # what to do about a stale baseline
     may_differ: frozenset[str] = frozenset()  # facts by which a baseline is not stale
 
     @property
@@ -81,19 +81,15 @@ class RecordKind:
         told = (made | OTHERS).get(family, f"is of schema {schema:.40}")
         return f"{told}; must be a record of `{self.command}`"
 
-    def entries(self, record: Raw) -> list[Raw]:
-        """Return what was audited, attacked or checked; a service counts as one."""
-        if "subjects" not in record:
-            return list(record["results"])
-        service = {"name": record["run"].get("service")}
-        return list(record["subjects"]) or [service] * ("service" in record["run"])
+    def entries(self, record: Raw) -> list[Record]:
+        """Return what was audited, attacked or checked, each with id, verdict and expectation."""
+        return entries_of_attacks(record) if self is ATTACKS else record["results"]
 
     def known_by(self, record: Raw) -> set[str]:
         """Return names of the entries of a record; of a run those of its mechanisms."""
-        named = ("mechanism", "id", "name")
-        return {
-            next(entry[each] for each in named if each in entry) for entry in self.entries(record)
-        }
+        if self is ATTACKS:
+            return set(names_of_attacks(record))
+        return {str(entry.get("mechanism", entry["id"])) for entry in record["results"]}
 
     def number(self, record: Raw) -> str:
         """Say how many entries a record has."""
@@ -107,25 +103,17 @@ class RecordKind:
             raise InvalidInput(f"{where}: {record['run']['changed']}")
         if not record["run"]["complete"]:
             raise InvalidInput(f"{where}: is of an interrupted {self.interrupted}")
-        if not self.entries(record):
+        if not self.known_by(record):
             raise InvalidInput(f"{where}: nothing was {self.done} in it")
 
     def require_acceptable(self, record: Raw, path: Path) -> None:
         """Raise `InvalidInput` if an entry failed: nothing could be compared with it."""
-        every = (*self.entries(record), *record.get("repeated", ()))
-        # the field `error` of a result is a number
-        wrong = (
-            each
-            for each in every
-            if (each["verdict"] == "error" if "verdict" in each else each.get("error"))
-        )
-        failed = next(wrong, None)
-        if failed is not None:
-            name = failed.get("id") or failed["name"]
-            raise InvalidInput(
-                f"RECORD = '{path}': {name} could not be {self.done}; so nothing could be "
-                "compared with it"
-            )
+        for entry in self.entries(record):
+            if entry["verdict"] == "error" or entry.get("failed"):
+                raise InvalidInput(
+                    f"RECORD = '{path}': {entry['id']} could not be {self.done}; so nothing could "
+                    "be compared with it"
+                )
 
     def accepted(self, path: Path) -> Record:
         """Read a baseline, a sound record of a finished run."""
@@ -159,7 +147,6 @@ ATTACKS = RecordKind(
     entry="subject",
     done="attacked",
     interrupted="attack; give its command again with the same --out to finish it",
-    again="attack with the same options, or ",
     may_differ=frozenset(
         {"command", "commit", "complete", "confidence", "probe", "references", "targets", "test"}
     ),
@@ -174,7 +161,6 @@ THEOREMS = RecordKind(
     entry="row",
     done="checked",
     interrupted="run; run `dpassay theorem run` again",
-    again="run `dpassay theorem run` with the same options, or ",
     may_differ=frozenset({"command", "commit", "complete", "packages", "seed", "version"}),
 )
 KINDS = (RUNS, ATTACKS, THEOREMS)

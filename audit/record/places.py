@@ -8,7 +8,7 @@ from typing import Any
 
 from dpassay.config.lines import claim_lines
 from dpassay.config.mechanisms import Configured
-from dpassay.targets.source import Definition, defined_at
+from dpassay.targets.source import defined_at
 
 Place = dict[str, Any]
 
@@ -21,26 +21,21 @@ def places_of(target: str | None, name: str, mechanisms: Sequence[Configured] = 
     """
     root = project_root(Path.cwd())
     at = None if target is None else defined_at(target)
-    here = [] if at is None else [_place(at, root)]
-    return [
-        *(each for each in here if each["role"] == "definition"),
-        *_configured(name, mechanisms, root),
-        *(each for each in here if each["role"] == "package"),
-    ]
+    configured = _configured(name, mechanisms, root)
+    if at is None:
+        return configured
+    if at.path.is_relative_to(root) and not {"site-packages", "dist-packages"} & {*at.path.parts}:
+        file = at.path.relative_to(root).as_posix()
+        return [{"role": "definition", "file": file, "line": at.line}, *configured]
+    below = "/__init__.py" if at.path.name == "__init__.py" else ".py"
+    file = at.module.replace(".", "/") + below
+    return [*configured, {"role": "package", "file": file, "line": at.line}]
 
 
 def project_root(folder: Path) -> Path:
     """Return the nearest folder upwards that Git keeps, else the folder itself."""
     folder = folder.resolve()
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
-
-
-def _place(at: Definition, root: Path) -> Place:
-    if at.path.is_relative_to(root) and not {"site-packages", "dist-packages"} & {*at.path.parts}:
-        file = at.path.relative_to(root).as_posix()
-        return {"role": "definition", "file": file, "line": at.line}
-    below = "/__init__.py" if at.path.name == "__init__.py" else ".py"
-    return {"role": "package", "file": at.module.replace(".", "/") + below, "line": at.line}
 
 
 def _configured(name: str, mechanisms: Sequence[Configured], root: Path) -> list[Place]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.tester import CellEffort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
+from dpassay.record.comparer import Span
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
 from dpassay.stats.power import Screening
 
 Raw = Mapping[str, Any]
-Span = tuple[float, float]
-"""Lower and upper bound, in the units of the claim."""
 
 
 def bounds_at_alpha(
@@ -52,8 +50,11 @@ def worst(bounds: Iterable[Span]) -> Span:
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """Bound a certified cell of a sampled result from below anew, by the same test and trials."""
-    with _named(cell, alpha):
-        return kind_of(claim).lower_again(_recorded(cell), alpha)
+    _require(alpha)
+    try:
+        return kind_of(claim).lower_again(recorded_trials(cell), alpha)
+    except InvalidInput as error:
+        raise InvalidInput(f"cell of query {cell['query']}: {error}") from None
 
 
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
@@ -61,8 +62,8 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
 
     It is inf where nothing bounds the leak.
     """
-    with _named(cell, alpha):
-        return kind_of(claim).upper_again(_recorded(cell), alpha)
+    _require(alpha)
+    return kind_of(claim).upper_again(recorded_trials(cell), alpha)
 
 
 def detectable_at_alpha(
@@ -84,7 +85,7 @@ def detectable_at_alpha(
     limit = claim.promised if above is None else above
     each = _share(result, alpha, cells)
     effort = CellEffort(n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
-    cell = _recorded((cells or result["per_query"])[0])
+    cell = recorded_trials((cells or result["per_query"])[0])
     return kind_of(claim).detectable_again(cell, limit, effort, through=cells is not None)
 
 
@@ -126,7 +127,7 @@ def _share(result: Raw, alpha: float, cells: Sequence[Raw] | None) -> float:
     return alpha / max(1, number)
 
 
-def _recorded(cell: Raw) -> Recorded:
+def recorded_trials(cell: Raw) -> Recorded:
     """Read the trials of a cell."""
     counts, found = cell.get("counts"), cell.get("histograms")
     return Recorded(
@@ -146,13 +147,3 @@ def _recorded(cell: Raw) -> Recorded:
 def _require(alpha: float) -> None:
     """Raise `InvalidInput` unless every test behind a bound is proven at this error probability."""
     require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
-
-
-@contextmanager
-def _named(cell: Raw, alpha: float) -> Iterator[None]:
-    """Hold an error probability in its range, and say of which cell an error is."""
-    _require(alpha)
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"cell of query {cell['query']}: {error}") from None

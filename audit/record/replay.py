@@ -19,19 +19,18 @@ from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.preflight import CAN_FORK
-from dpassay.engine.testers.tester import Recorded
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, loss
 from dpassay.pairs import Change, Pairs, change_from_json, changed_lines
+from dpassay.record.rebound import recorded_trials
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
 from dpassay.rows.rows import rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
-from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
 from dpassay.targets.coupled import as_audited
@@ -234,10 +233,14 @@ def _subject(witness: Raw, claim: Claim, stack: ExitStack) -> AuditTarget:
 
 def _group(witness: Raw, file: str | None) -> PairGroup:
     """Make the data of a witness again, with the changed records and the queries."""
-    data, base = witness["data"], _dataset(witness["data"])
-    pool = lines = None
-    if base is not None:
-        queries = points(data["queries"], "queries")
+    data, pool, lines = witness["data"], None, None
+    base: Dataset
+    if data["kind"] == "rows":
+        base = rows_from_json(data)
+    elif data["kind"] == "values":
+        base = Values(data["values"])
+    elif data["kind"] == "inline":
+        base = Labelled(data["X"], data["y"])
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         parts = split(
@@ -248,12 +251,13 @@ def _group(witness: Raw, file: str | None) -> PairGroup:
             seed=cut["seed"],
         )
         base, pool, lines = parts.train, parts.pool, parts.lines
-        queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
         raise InvalidInput(
             "the data of this witness lived in memory only: replay it from Python with the same "
             "pairs and queries"
         )
+    asked = data["kind"] != "source" or "queries" in data
+    queries = points(data["queries"], "queries") if asked else parts.queries
     pairs = Pairs(
         base=base,
         changes=(change_from_json(witness["change"], pool),),
@@ -262,15 +266,6 @@ def _group(witness: Raw, file: str | None) -> PairGroup:
         relation=witness["claim"]["relation"],
     )
     return PairGroup(pairs=pairs.in_file(lines), queries=queries, kind="data", reason="replay")
-
-
-def _dataset(data: Raw) -> Dataset | None:
-    """Return the dataset that a witness carries; None where it carries none."""
-    if data["kind"] == "rows":
-        return rows_from_json(data)
-    if data["kind"] == "values":
-        return Values(data["values"])
-    return Labelled(data["X"], data["y"]) if data["kind"] == "inline" else None
 
 
 def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
@@ -326,32 +321,26 @@ def _computed_again(case: ReplayCase, sides: Sequence[tuple[Any, Change | None]]
 
 
 def _judged(case: ReplayCase, tally: Tallied) -> Replay:
-    """Hold trials against a witness: the same ones, or fresh ones where its coins are not ours."""
-    trials = case.witness["trials"]
+    """Hold trials against a witness: the same ones, or fresh ones where its coins are not ours.
+
+    On fresh trials the leak of its event is bounded anew, by the test of the record.
+    """
+    trials, claim, recorded = case.witness["trials"], case.claim, case.recorded
     own = trials.get("own_coins")
     if own is None and case.subject.seeded:
         return _compared(case, trials, tally)
-    return _certified(case, own or BEFORE, int(trials["draws"]), tally)
-
-
-def _certified(case: ReplayCase, own: Raw, draws: int, tally: Tallied) -> Replay:
-    """Bound the leak of the witness's event anew, on fresh trials, by the test of the record."""
-    claim, recorded, method = case.claim, case.recorded, own["method"]
-    one, other = tally([{"phase": FRESH, "draws": draws}])
+    own = dict(own or BEFORE)
+    one, other = tally([{"phase": FRESH, "draws": int(trials["draws"])}])
+    held: Raw
     if isinstance(case.coding, Rounded):
-        spread, seen = tuple(map(float, own["spreads"])), ""
-        histograms = Histograms(
-            one=tuple(one.tolist()),
-            other=tuple(other.tolist()),
-            spreads=(spread[0], spread[1]),
-            limits=(case.coding.low, case.coding.high),
-        )
-        cell = Recorded(method=method, counts=None, histograms=histograms)
+        answers, limits = {"one": one.tolist(), "other": other.tolist()}, case.coding
+        more = {"spreads": own["spreads"], "limits": (limits.low, limits.high)}
+        held, seen = {"histograms": answers | more}, ""
     else:
         n, x, y = int(one.sum()), int(one @ case.weights), int(other @ case.weights)
         seen = f" ({x:,} of {n:,} against {y:,} of {n:,})"
-        counts = Counts(x=x, n1=n, y=y, n0=n)
-        cell = Recorded(method=method, counts=counts, histograms=None)
+        held = {"counts": {"x": x, "n1": n, "y": y, "n0": n}}
+    cell = recorded_trials({"method": own["method"], **held})
     value = kind_of(claim).lower_again(cell, float(own["alpha"]))
     refuted = value > claim.promised
     same = refuted == (recorded > claim.promised or "stopped_early" in case.witness)
@@ -374,8 +363,13 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
 
     x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
     same, stopped = (x, y) == (trials["x"], trials["y"]), "stopped_early" in case.witness
-    if stopped:
-        same &= _refuted_early(case, counted)
+    if stopped:  # the trials that an e-process saw, dealt into pairs as the witness says
+        early = case.witness["stopped_early"]
+        _, only_other, only_one, both = early["pairs"]
+        allowed = scale_of(claim).allowed(claim.promised)
+        same &= counted(early["parts"]) == (only_one + both, only_other + both)
+        least = math.log(early["threshold"]) - TOLERANCE
+        same = same and float(log_e_of(early["pairs"], allowed)) >= least
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -388,20 +382,6 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
         words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
     refuted = same and (stopped or case.recorded > claim.promised)
     return case.found(value, words, same=same, refuted=refuted)
-
-
-def _refuted_early(case: ReplayCase, counted: Callable[[RawParts], tuple[int, int]]) -> bool:
-    """Return whether the trials that an e-process saw come out again, and refute the claim.
-
-    How they were dealt into pairs is taken from the witness.
-    """
-    early = case.witness["stopped_early"]
-    _, only_other, only_one, both = early["pairs"]
-    allowed = scale_of(case.claim).allowed(case.claim.promised)
-    return (
-        counted(early["parts"]) == (only_one + both, only_other + both)
-        and float(log_e_of(early["pairs"], allowed)) >= math.log(early["threshold"]) - TOLERANCE
-    )
 
 
 def _drawn_here(case: ReplayCase, sides: Sequence[tuple[Any, Change | None]]) -> Tallied:

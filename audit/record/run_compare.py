@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.numerics import DOWN, UP, lower_number, percent, upper_number, written
-from dpassay.record.comparer import Comparer, Difference, RiseLimit, difference
+from dpassay.record.comparer import Comparer, Difference, RiseLimit, Span, difference, lies_above
 from dpassay.record.entries import entry_keys, promises, renamings
 from dpassay.record.files import witness_file
 from dpassay.record.rebound import (
-    Span,
     bounds_at_alpha,
     bounds_of_cells,
     detectable_at_alpha,
@@ -42,58 +42,62 @@ class RunComparer(Comparer):
         """Return results by what they are about."""
         return dict(zip(entry_keys(record["results"]), record["results"], strict=True))
 
-    def own(self, entry: Raw) -> Iterator[Difference]:
-        """Yield a refutation or an error that nobody expects."""
-        claim, verdict, known = _claim(entry), entry["verdict"], entry["expected"] == "refuted"
-        if verdict == "refuted" and not known:
-            sure = f"certified at {percent(entry['confidence'])} confidence"
-            sure = sure if entry["exact"] is None else "computed from the exact law"
-            held = entry["witness"]
-            lost = not held or held["target"] is None or held["data"].get("kind") == "memory"
-            yield difference(
-                entry,
-                "refuted",
-                f"{claim} is refuted: {entry['reason']}; {sure}",
-                float(entry["lower"]),
-                witness=(held or {}).get("words", ""),
-                # the file below the record's folder; data of memory cannot be replayed
-                replay="" if lost else f"{witness_file(entry['id'])}{trust_of(held)}",
-            )
-        elif verdict == "error":
-            yield difference(entry, "failed", f"{claim} could not be audited: {entry['reason']}")
-        elif known and verdict != "refuted":
-            words = f"{claim} is known to be wrong and was not refuted: the audit is blind"
-            yield difference(entry, "failed", words)
+    def claim(self, entry: Raw) -> str:
+        """Return the claim of a result in words."""
+        return str(_claim(entry))
 
-    def came(self, entry: Raw) -> str:
-        """Say that a result is new."""
-        return f"was not audited before: {_claim(entry)}, {entry['verdict']}"
+    def promises(self, entry: Raw) -> tuple[float, ...]:
+        """Return the numbers that a claim promises."""
+        return promises(entry)
 
-    def went(self, entry: Raw) -> Difference:
+    def refuted(self, entry: Raw) -> Difference:
+        """Say that a claim is refuted, with how sure that is and what shows it again."""
+        sure = f"certified at {percent(entry['confidence'])} confidence"
+        sure = sure if entry["exact"] is None else "computed from the exact law"
+        held = entry["witness"]
+        lost = not held or held["target"] is None or held["data"].get("kind") == "memory"
+        return difference(
+            entry,
+            "refuted",
+            f"{_claim(entry)} is refuted: {entry['reason']}; {sure}",
+            float(entry["lower"]),
+            witness=(held or {}).get("words", ""),
+            # the file below the record's folder; data of memory cannot be replayed
+            replay="" if lost else f"{witness_file(entry['id'])}{trust_of(held)}",
+        )
+
+    def gone(self, entry: Raw) -> Difference:
         """Say that a result is gone, and under which other name it may be there."""
-        mechanism = entry["mechanism"]
-        words = f"{_claim(entry)} was {entry['verdict']}, and is not audited any more"
+        found, mechanism = super().gone(entry), entry["mechanism"]
+        words = found.words
         if any(other["mechanism"] == mechanism for other in self.after.values()):
             words += "; the mechanism is there, with other parameters or another claim"
         name = renamings(self.old["results"], self.new["results"]).get(mechanism)
         if name is None:
-            return difference(entry, "vanished", words)
+            return replace(found, words=words)
         words += f"; {name} is new, with equal claims and parameters: {MOVE}"
-        return difference(entry, "vanished", words, renamed=(mechanism, name))
-
-    def recovered(self, old: Raw, new: Raw) -> str:  # noqa: ARG002
-        """Say what was wrong with the old result."""
-        return f"{_claim(old)} was {old['verdict']}: {old['reason']}"
+        return replace(found, words=words, renamed=(mechanism, name))
 
     def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
         """Yield what is different of a result: its claim, its target, its power, its leak."""
-        before, after = promises(old), promises(new)
         # from counts a leak at another delta can be made anew
-        held = after[1:] == before[1:] or old["exact"] is None
-        yield from _restated(old, new, held=held)
+        held = promises(new)[1:] == promises(old)[1:] or old["exact"] is None
+        more = "; at another delta a computed loss is another, so whether it rose was NOT looked at"
+        yield from self.restated(old, new, "" if held else more)
+        for name in ("unit", "coins"):
+            was, now = old["claim"][name], new["claim"][name]
+            if was != now:
+                yield difference(new, "reworded", f"the claim's {name}: '{now}', and was '{was}'")
         if "error" in (old["verdict"], new["verdict"]):
             return
-        yield from _retargeted(old, new)
+        # a witness names what the name stands for, where there is evidence
+        one, other = ((result["witness"] or {}).get("target") for result in (old, new))
+        if one != other:
+            now, was = ("an object in memory" if each is None else each for each in (other, one))
+            words = f"{new['mechanism']} stands for {now}, and stood for {was}"
+            renamed = None if one is None or other is None else (one, other)
+            words += "" if renamed is None else f"; {MOVE}"
+            yield difference(new, "repointed", words, renamed=renamed)
         if new["expected"] != "refuted":
             yield from _blinder(old, new, self.tolerance, self.alpha)
             yield from _leak_moved(old, new, self.tolerance, self.alpha) if held else ()
@@ -117,37 +121,6 @@ class RunComparer(Comparer):
 
 def _claim(result: Raw) -> Claim:
     return claim_from_json(dict(result["claim"]), result["expected"])
-
-
-def _restated(old: Raw, new: Raw, *, held: bool) -> Iterator[Difference]:
-    """Say that a claim promises more or less, or is described in other words."""
-    before, after = promises(old), promises(new)
-    if before != after:
-        tighter = all(one <= other for one, other in zip(after, before, strict=True))
-        words = f"the claim is {_claim(new)} and was {_claim(old)}"
-        if not held:
-            words += (
-                "; at another delta a computed loss is another, so whether it rose was NOT looked "
-                "at"
-            )
-        yield difference(new, "tightened" if tighter else "weakened", words)
-    for name in ("unit", "coins"):
-        was, now = old["claim"][name], new["claim"][name]
-        if was != now:
-            yield difference(new, "reworded", f"the claim's {name}: '{now}', and was '{was}'")
-
-
-def _retargeted(old: Raw, new: Raw) -> Iterator[Difference]:
-    """Say that a name stands for something else: the witness names it, where there is evidence."""
-    before, after = ((result["witness"] or {}).get("target") for result in (old, new))
-    if before == after:
-        return
-    one, other = ("an object in memory" if each is None else each for each in (after, before))
-    words = f"{new['mechanism']} stands for {one}, and stood for {other}"
-    if before is None or after is None:
-        yield difference(new, "repointed", words)
-    else:
-        yield difference(new, "repointed", f"{words}; {MOVE}", renamed=(before, after))
 
 
 def _blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[Difference]:
@@ -214,7 +187,15 @@ def _leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[
     whether the mechanism has changed, or any cell where the law was computed for all of them.
     """
     claim, (here, there) = _claim(new), in_common(old, new)
-    margin, alike = tolerance * claim.promised, _sought(old) == _sought(new)
+    margin = tolerance * claim.promised
+    looked_at = [
+        (
+            *map(each["searched"].get, ("pairs", "queries", "keys")),
+            {c.get("data") for c in each["per_query"]},
+        )
+        for each in (old, new)
+    ]
+    alike = looked_at[0] == looked_at[1]
     before, after = (bounds_at_alpha(each, claim, alpha) for each in (old, new))
     was, now = (bounds_of_cells(*each, alpha) for each in ((old, claim, here), (new, claim, there)))
     one_by_one = [*zip(was, now, strict=True)]
@@ -226,13 +207,13 @@ def _leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[
             return [(before, after)]
         return [(worst(was), worst(now))] if here else []
 
-    rises = [each for each in (*one_by_one, *spans(old)) if _above(each[1], each[0], margin)]
-    falls = [each for each in spans(new) if _above(each[0], each[1], margin)]
+    rises = [each for each in (*one_by_one, *spans(old)) if lies_above(each[1], each[0], margin)]
+    falls = [each for each in spans(new) if lies_above(each[0], each[1], margin)]
     if rises:
         most = max(rises, key=lambda both: both[1][0] - both[0][1])
         size = float(lower_number(max(after[0], most[1][0])))
         yield difference(new, "rose", _moved(most, old, new, claim), size)
-    elif _above(after, before, margin):
+    elif lies_above(after, before, margin):
         words = (
             f"the {claim.quantity} is at least {written(after[0], way=DOWN)} at a cell that the "
             f"old record had not certified, and was at most {written(before[1], way=UP)} at those "
@@ -241,18 +222,6 @@ def _leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[
         yield difference(new, "elsewhere", words)
     elif falls:
         yield difference(new, "fell", _moved(falls[0], old, new, claim))
-
-
-def _above(one: Span, other: Span, margin: float) -> bool:
-    """Return whether an interval lies above another, and starts by more than the margin higher."""
-    return one[0] > other[1] and one[0] - other[0] > margin
-
-
-def _sought(result: Raw) -> tuple[Any, ...]:
-    """Return which cells a record has audited, of which data."""
-    names = ("pairs", "queries", "keys")
-    data = {cell.get("data") for cell in result["per_query"]}
-    return (*(result["searched"][name] for name in names), data)
 
 
 def _moved(bounds: tuple[Span, Span], old: Raw, new: Raw, claim: Claim) -> str:

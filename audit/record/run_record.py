@@ -99,7 +99,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "fit": None if fit is None else _numbers(asdict(fit)),
         "per_query": [_cell(cell, evidence, target, claim.promised) for cell in evidence.cells],
     }
-    cell, stopped = clearest(result), evidence.stopped
+    cell, stopped, findings = clearest(result), evidence.stopped, result.findings
     optional = {
         # how an e-process refuted the claim before all trials were drawn
         "stopped_early": stopped
@@ -111,7 +111,13 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "threshold": upper_number(stopped.threshold),
         },
         "again": list(evidence.again),
-        "findings": _findings(result),
+        # where that is certain, or not all that refutes the claim; the first is `witness`
+        "findings": [
+            {"certain": each.certain, "lower": lower_number(each.lower, each.claim.promised)}
+            | ({"witness": make_witness(each)} if place else {})
+            for place, each in enumerate(findings)
+            if result.certain or findings[1:]
+        ],
         "clearest": cell and make_witness(result, cell),
         "looked_at": target.looked_at(claim),
     }
@@ -121,17 +127,6 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         if told["profile"] is not None and each.profile is not None:
             told["profile"] = _profile(each.profile)
     return entry
-
-
-def _findings(result: Result) -> list[dict[str, Any]]:
-    """Write down what refutes a claim where that is certain, or not all; the first is `witness`."""
-    found = result.findings
-    return [
-        {"certain": each.certain, "lower": lower_number(each.lower, each.claim.promised)}
-        | ({"witness": make_witness(each)} if place else {})
-        for place, each in enumerate(found)
-        if result.certain or found[1:]
-    ]
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:

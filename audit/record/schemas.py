@@ -107,7 +107,13 @@ def fault(document: object, name: str) -> str:
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{place or 'it'} has no field '{missing}', which it must have"
-    return f"{place or 'it'} = {_shown(error.instance)}: must be {_allowed(error.schema)}"
+    value = error.instance
+    if isinstance(value, dict | list):
+        shown = "an object" if isinstance(value, dict) else f"a list of {len(value)}"
+    else:
+        shown = json.dumps(value)
+    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+    return f"{place or 'it'} = {shown}: must be {_allowed(error.schema)}"
 
 
 @cache
@@ -147,15 +153,6 @@ def _innermost(error: ValidationError) -> ValidationError:
     """Return the fault in the schema, of several, that the value was meant for, if that shows."""
     inside = [each for each in error.context or () if each.path or each.validator == "required"]
     return _innermost(max(inside, key=lambda each: len(each.path))) if inside else error
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _allowed(schema: Raw) -> str:

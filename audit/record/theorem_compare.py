@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import written
-from dpassay.record.comparer import Comparer, Difference, difference
+from dpassay.record.comparer import Comparer, Difference, Span, difference, lies_above
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]
-Span = tuple[float, float]
 
 STRENGTH = {"error": 0, "inconclusive": 1, "not refuted": 2, "verified": 3}
 """Verdicts that speak for a statement, the strongest last; an error says nothing."""
@@ -34,37 +33,17 @@ class TheoremComparer(Comparer):
         measured = (row[name] for row in rows for name in ("worst", "witness"))
         self.alpha = max((each["alpha"] for each in measured if each), default=0.0)
 
-    def own(self, entry: Raw) -> Iterator[Difference]:
-        """Yield a refutation or an error that nobody expects."""
-        verdict, known = entry["verdict"], entry["expected"] == "refuted"
-        if verdict == "refuted" and entry["expected"] is None:
-            found = entry["witness"]
-            yield difference(
-                entry,
-                "refuted",
-                f"is refuted: {entry['reason']}; {_said(found)}",
-                _finite(_beyond(found, entry["relation"])[0]),
-                witness=_case(found),
-                replay=witness_file(entry["id"]),
-            )
-        elif verdict == "error":
-            yield difference(entry, "failed", f"could not be checked: {entry['reason']}")
-        elif known and verdict != "refuted":
-            words = f"is known to be wrong and is {verdict}: the check is blind"
-            yield difference(entry, "failed", words)
-
-    def came(self, entry: Raw) -> str:
-        """Say that a row is new."""
-        return f"was not checked before; it is {entry['verdict']}"
-
-    def went(self, entry: Raw) -> Difference:
-        """Say that a row is gone."""
-        words = f"is not checked any more; it was {entry['verdict']}"
-        return difference(entry, "vanished", words)
-
-    def recovered(self, old: Raw, new: Raw) -> str:
-        """Say that a row is as it should be."""
-        return f"is {new['verdict']}, and was {old['verdict']}"
+    def refuted(self, entry: Raw) -> Difference:
+        """Say that a statement is refuted, with what shows it again."""
+        found = entry["witness"]
+        return difference(
+            entry,
+            "refuted",
+            f"is refuted: {entry['reason']}; {_said(found)}",
+            _finite(_beyond(found, entry["relation"])[0]),
+            witness=_case(found),
+            replay=witness_file(entry["id"]),
+        )
 
     def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
         """Yield what is different of a row: its texts, its power, its number."""
@@ -124,8 +103,9 @@ def _moved(old: Raw, new: Raw, tolerance: float) -> Iterator[Difference]:
         words = f"at {_case(other)}: claimed {now}, and was {was}"
         yield difference(new, "weakened" if lax else "tightened", words)
     before, after = (_beyond(each, relation) for each in (one, other))
-    rose = _above(after, before, tolerance)
-    if rose or _above(before, after, tolerance):
+    margin = max(tolerance, 1e-9)
+    rose = lies_above(after, before, margin)
+    if rose or lies_above(before, after, margin):
         kind = "moved" if new["expected"] == "refuted" else "rose" if rose else "fell"
         words = (
             f"{new['quantity']}: {_said(other)} ({_case(other)}), and was {_said(one)} "
@@ -143,11 +123,6 @@ def _beyond(measured: Raw, relation: str) -> Span:
     ]
     scale = claimed if 0 < claimed < math.inf else 1.0
     return min(apart) / scale, max(apart) / scale
-
-
-def _above(one: Span, other: Span, tolerance: float) -> bool:
-    """Return whether a number lies above another for certain, and by more than the tolerance."""
-    return one[0] > other[1] and one[0] - other[0] > max(tolerance, 1e-9)
 
 
 def _finite(size: float) -> float | None:

@@ -11,11 +11,11 @@ import numpy as np
 
 from dpassay.claims import claim_from_json
 from dpassay.data import Values
-from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
+from dpassay.engine.evidence import Cell, Event, HalfLine
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.numerics import lower_number, number, upper_number
-from dpassay.record.files import read_document, schema_at
+from dpassay.record.files import read_document
 from dpassay.record.kinds import WITNESS
 from dpassay.record.schemas import fault
 from dpassay.record.witness_words import in_words
@@ -71,6 +71,18 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         free["output"] = target.output.as_json()
     numbers = target.numbers and [number(limit) for limit in target.numbers]
     leak = lower_number(lower.value, claim.promised)
+    stopped, stopped_early = evidence.stopped, {}
+    if stopped and (cell.group, cell.pair, cell.query) == (
+        stopped.group,
+        stopped.pair,
+        stopped.query,
+    ):  # the trials by which an e-process refuted this cell
+        stopped_early["stopped_early"] = {
+            "test": stopped.test,
+            "pairs": list(stopped.pairs),
+            "threshold": upper_number(stopped.threshold),
+            "parts": _parts(stopped.parts),
+        }
     return {
         "schema": WITNESS,
         "result": result.id,
@@ -92,7 +104,7 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": _trials(result, lower),
-        **_stopped(evidence, cell),
+        **stopped_early,
         "words": in_words(result, cell),
     }
 
@@ -153,21 +165,6 @@ def _parts(parts: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
     return [{"phase": phase, "draws": size} for phase, size in parts]
 
 
-def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
-    """Write down the trials by which an e-process refuted this cell, if one did."""
-    stopped, place = evidence.stopped, (cell.group, cell.pair, cell.query)
-    if stopped is None or place != (stopped.group, stopped.pair, stopped.query):
-        return {}
-    return {
-        "stopped_early": {
-            "test": stopped.test,
-            "pairs": list(stopped.pairs),
-            "threshold": upper_number(stopped.threshold),
-            "parts": _parts(stopped.parts),
-        }
-    }
-
-
 def witness_fault(witness: Mapping[str, Any]) -> str:
     """Return the first inconsistency of a witness, or an empty string.
 
@@ -202,8 +199,3 @@ def read_witness(path: Path) -> dict[str, Any]:
     if wrong:
         raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
     return witness
-
-
-def is_witness(path: Path) -> bool:
-    """Return whether a file is a witness."""
-    return schema_at(path) == WITNESS

@@ -32,9 +32,18 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     change, base, kind = group.pairs.changes[cell.pair], group.pairs.base, group.kind
     query, asked, found = group.queries[cell.query], group.asked, kind == "searched"
     small = base.arrays[0].size <= MOST_SHOWN
-    point = f" (x = {_point(base, query)})" if asked and small and group.source is None else ""
-    point = "" if kind == "domain" else point
-    at = f"At {query_words(_query_label(evidence, cell))}{point} the " if asked else "The "
+    point = ""
+    if asked and small and group.source is None and kind != "domain":
+        shown = (
+            base.form.of_queries.words(query.tolist())
+            if isinstance(base, Rows)
+            else ", ".join(f"{value:g}" for value in query)
+        )
+        point = f" (x = {shown})"
+    own = sum(each.kind == "own" for each in evidence.groups[: cell.group + 1])
+    of_domain, several = query.tolist() if kind == "domain" else None, len(group.queries) > 1
+    label = query_label(kind, cell.query, own=own, several=several, point=of_domain)
+    at = f"At {query_words(label)}{point} the " if asked else "The "
     one, other = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     learned, words = isinstance(cell.event, Pattern), event_words(result, cell.event, query)
     event = f"event '{words}'" if learned else f"answer {words}"
@@ -66,12 +75,6 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     return f"S: {told}. S': {change}. {at}{seen}.{reason}"
 
 
-def _point(base: Dataset, query: NDArray[np.float64]) -> str:
-    if isinstance(base, Rows):
-        return base.form.of_queries.words(query.tolist())
-    return ", ".join(f"{value:g}" for value in query)
-
-
 def _searched(base: Dataset, relation: str) -> str:
     """Write down a dataset that a search proposed, if it is small."""
     if not isinstance(base, Values):
@@ -98,14 +101,6 @@ def contents(base: Dataset) -> str:
         for x, y in zip(base.X, base.y, strict=True)
     )
     return f"{{{', '.join(records)}}}"
-
-
-def _query_label(evidence: Evidence, cell: Cell) -> str:
-    """Name the query of a cell as the report's tables do."""
-    group = evidence.groups[cell.group]
-    own = sum(each.kind == "own" for each in evidence.groups[: cell.group + 1])
-    point = group.queries[cell.query].tolist() if group.kind == "domain" else None
-    return query_label(group.kind, cell.query, own=own, several=len(group.queries) > 1, point=point)
 
 
 def event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:

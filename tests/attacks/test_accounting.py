@@ -24,7 +24,8 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Flags, Observed
 from dpassay.attacks.scores import ATTACKS, Score
 from dpassay.claims import DP, RDP, Profile, zCDP
-from dpassay.cli.exit_codes import Exit, of_attack
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.exit_codes import of_record as of_attack
 from dpassay.privacy_curves import ZeroConcentrated
 from tests.attacks.toys import E, Toy, floor
 

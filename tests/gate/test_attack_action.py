@@ -1,7 +1,8 @@
-"""The input `attack` of action.yml: what the script then runs, and the code it ends with."""
+"""The inputs `attack` and `theorems` of action.yml: what is run, and the code it ends with."""
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,16 +13,17 @@ from tests.gate.composite import run_action
 from tests.gate.conftest import ACTION, ROOT, Staged, Tools
 
 WORDS = "soft-majority --epsilon 1"
+COIN = "dwork-feldman-2018/theorem-4.3/coin"
 
 
-def calls(stub: Tools) -> list[str]:
-    return [call for call in stub.called("dpassay") if "attack" in call]
+def calls(stub: Tools, of: str = "attack") -> list[str]:
+    return [call for call in stub.called("dpassay") if of in call]
 
 
-def test_without_the_input_nothing_is_attacked(staged: Staged, stub: Tools) -> None:
-    assert ACTION["inputs"]["attack"]["default"] == ""
+def test_without_the_inputs_nothing_is_attacked_or_checked(staged: Staged, stub: Tools) -> None:
+    assert {ACTION["inputs"][name]["default"] for name in ("attack", "theorems")} == {""}
     assert staged({}).code == 0
-    assert calls(stub) == []
+    assert calls(stub) == calls(stub, "theorem") == []
 
 
 def test_what_is_called(staged: Staged, stub: Tools) -> None:
@@ -36,6 +38,11 @@ def test_what_is_called(staged: Staged, stub: Tools) -> None:
     assert "the attack" in done.summary
     staged({"attack": f"{WORDS} --allow-inconclusive"})
     assert calls(stub)[-1] == f"{report} <--allow-inconclusive>"
+    assert staged({"theorems": f"{COIN} --deep", "baseline": "check"}).code == 0
+    assert calls(stub, "theorem") == [
+        f"<theorem> <run> <{COIN}> <--deep> <-q> <--out> <report/theorems>",
+        "<baseline> <check> <report/theorems/theorems.json> <-o> <report/theorems>",
+    ]
 
 
 def test_inputs_are_words_and_no_script(staged: Staged, stub: Tools) -> None:
@@ -69,6 +76,17 @@ def test_the_worst_code_is_left_with(
     assert done.code == (code if (run, attack, said) != (0, 0, 0) else 0)
 
 
+@pytest.mark.parametrize(
+    ("run", "theorems", "check", "code"), [(0, 1, 0, 1), (0, 0, 2, 2), (0, 3, 4, 3), (4, 0, 0, 4)]
+)
+def test_the_worst_code_of_theorems_is_left_with(
+    staged: Staged, run: int, theorems: int, check: int, code: int
+) -> None:
+    codes = {"RUN_EXIT": str(run), "REPORT_EXIT": str(run), "THEOREM_EXIT": str(theorems)}
+    codes |= {"THEOREM_CHECK": str(check)}
+    assert staged({"theorems": COIN, "baseline": "check"}, **codes).code == code
+
+
 def test_an_old_record_of_attacks_is_no_pass(staged: Staged, demo: Path) -> None:
     (demo / "report/attack").mkdir(parents=True)
     (demo / "report/attack/attack.json").write_text("{}")
@@ -79,8 +97,9 @@ def test_an_old_record_of_attacks_is_no_pass(staged: Staged, demo: Path) -> None
 
 def test_gitlab_knows_the_same() -> None:
     job = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text(encoding="utf-8"))["dpassay"]
-    assert job["variables"]["GATE_ATTACK"] == ""
-    assert "$GATE_DIRECTORY/$GATE_OUT/attack/attack.xml" in job["artifacts"]["reports"]["junit"]
+    assert job["variables"]["GATE_ATTACK"] == job["variables"]["GATE_THEOREMS"] == ""
+    folder, junit = "$GATE_DIRECTORY/$GATE_OUT", job["artifacts"]["reports"]["junit"]
+    assert {f"{folder}/attack/attack.xml", f"{folder}/theorems/theorems.xml"} <= {*junit}
 
 
 @pytest.mark.slow
@@ -97,3 +116,11 @@ def test_an_attack_by_the_real_command(demo: Path, tools: Tools) -> None:
     few = f"{words} --models 4"
     done = run_action(ACTION, ROOT, demo, tools.environment(), {"attack": few})
     assert done.code == 4, "so few models could not have broken the claim"
+
+
+@pytest.mark.slow
+def test_theorems_by_the_real_command(demo: Path, tools: Tools) -> None:
+    done = run_action(ACTION, ROOT, demo, tools.environment(), {"theorems": COIN})
+    assert done.code == 0, done.log
+    record = json.loads((demo / "report/theorems/theorems.json").read_text(encoding="utf-8"))
+    assert [each["id"] for each in record["results"]] == [COIN]

@@ -28,7 +28,7 @@ from hostile_table import GUARDED as GUARDED  # noqa: E402, PLC0414
 from hostile_table import REFUSED as REFUSED  # noqa: E402, PLC0414
 from hostile_table import Case as Case  # noqa: E402, PLC0414
 
-from dpassay.cli.exit_codes import of_attack  # noqa: E402
+from dpassay.cli.exit_codes import of_record as of_attack  # noqa: E402
 
 INNOCENT = '''"""An auditee that leaks and means no harm, and one that does not leak."""
 import numpy as np

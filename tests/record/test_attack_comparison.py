@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from scipy.stats import beta, binom
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.record.attack_numbers import counted_again
+from dpassay.record.attack_compare import counted_again
 from dpassay.record.baseline import CURVES, without_curves
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps
@@ -37,8 +38,9 @@ def test_a_leak_that_rises_below_its_claim_is_a_regression_that_says_what_it_com
     new = attacked(0.85, old)
     found = kinds(old, new)
     assert "refuted" not in found
-    assert "guesses at record " in found["rose"]
-    assert "are right, and " in found["rose"]
+    assert re.search(
+        r"right guesses at record .*: \d+ of 300, and \d+ of 300 before", found["rose"]
+    )
     assert found["rose"].endswith("with 99.9 % confidence")
     assert not compare(old, new).blind
 
@@ -75,11 +77,11 @@ def test_false_alarms_of_equal_chances(chance: float) -> None:
     alarms = 0
     for _ in range(repeats):
         one, other = (entry(rng.binomial(n, chance, 10), n) for _ in range(2))
-        alarms += any(each.rose for each in counted_again(one, other, 0.0, alpha)[0])
+        alarms += any(each.moved == "rose" for each in counted_again(one, other, 0.0, alpha)[0])
     assert alarms <= binom.ppf(0.99, repeats, 2 * alpha)
     raised = entry(np.full(10, round(n * min(1.0, chance + 0.35))), n)
     typical = entry(np.full(10, round(n * chance)), n)
-    assert any(each.rose for each in counted_again(typical, raised, 0.0, alpha)[0])
+    assert any(each.moved == "rose" for each in counted_again(typical, raised, 0.0, alpha)[0])
 
 
 def test_numbers_of_an_entry_share_its_error_probability_by_hand() -> None:

@@ -1,9 +1,18 @@
-"""The file of cells: what leaks is listed with bounds that hold, in few bytes, for pandas."""
+"""The file of cells: what leaks is listed with bounds that hold, in few bytes, for pandas.
+
+The same cells give the same bytes, only what is asked for is read, and no more of it is in memory.
+"""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import math
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +23,13 @@ from dpassay.cli.shared import clear, write_sidecars
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.record.cells import COLUMNS, NOTHING, csv_lines
-from dpassay.record.files import dumps
+from dpassay.errors import InvalidInput
+from dpassay.record import cells
+from dpassay.record.cells import COLUMNS, FILE, NOTHING, PLACE, csv_lines, read_cells, write_cells
+from dpassay.record.files import dumps, unpacked
 from dpassay.record.run_record import make_record
 from tests.core.toys import TableMechanism, flip_group, target_of
 
-PLACE = ["group", "pair", "direction", "query"]
 TABLES = {"leaky": ((1.0, 0.0), (0.5, 0.5)), "thirds": ((2 / 3, 1 / 3), (1 / 7, 6 / 7))}
 SAME = ((0.25, 0.75), (0.25, 0.75))
 
@@ -31,16 +41,22 @@ def found(mode: str, *names: str) -> list[Result]:
     return list(assay(targets, flip_group(records=4, queries=2), settings))
 
 
+@pytest.fixture(scope="module")
+def results() -> list[Result]:
+    """Two claims of one mechanism, and another one that leaks without limit."""
+    return found("exact", "thirds", "leaky", "thirds")
+
+
 def listed(results: list[Result], folder: Path) -> pd.DataFrame:
     write_sidecars(folder, results, seconds=1.0)
     return pd.read_csv(folder / "cells.csv.gz")
 
 
 def test_pandas_reads_them_in_one_line(tmp_path: Path) -> None:
-    cells = listed(found("exact", "leaky"), tmp_path)
-    assert list(cells.columns) == list(COLUMNS)
-    assert set(cells.result) == {"leaky.own.exact"}
-    there, back = cells[cells.direction == 1], cells[cells.direction == 0]
+    table = listed(found("exact", "leaky"), tmp_path)
+    assert list(table.columns) == list(COLUMNS)
+    assert set(table.result) == {"leaky.own.exact"}
+    there, back = table[table.direction == 1], table[table.direction == 0]
     assert set(there["lower"]) == set(there["upper"]) == {math.inf}
     assert len(there) == len(back)
     assert (back["lower"] <= math.log(2)).all()
@@ -53,7 +69,7 @@ def test_every_bound_is_rounded_outwards(mode: str, tmp_path: Path) -> None:
     (result,) = found(mode, "thirds")
     assert result.evidence is not None
     columns = {name: result.evidence.table[name] for name in (*PLACE, "lower", "upper")}
-    both = listed([result], tmp_path).merge(pd.DataFrame(columns), on=PLACE, validate="1:1")
+    both = listed([result], tmp_path).merge(pd.DataFrame(columns), on=list(PLACE), validate="1:1")
     assert len(both) == len(columns["pair"])
     assert (both["lower_x"] <= both["lower_y"]).all()
     assert (both["upper_x"] >= both["upper_y"]).all()
@@ -67,9 +83,9 @@ def test_what_is_computed_and_zero_is_not_listed(tmp_path: Path) -> None:
     assert (results[0].evidence.table["upper"] <= NOTHING).all()
     sampled = found("monte-carlo", "same")
     assert sampled[0].evidence is not None
-    cells = listed(sampled, tmp_path)
-    assert len(cells) == len(sampled[0].evidence.table["pair"])
-    assert (cells["lower"] == 0).all()
+    table = listed(sampled, tmp_path)
+    assert len(table) == len(sampled[0].evidence.table["pair"])
+    assert (table["lower"] == 0).all()
 
 
 def test_a_zero_that_is_known_up_to_an_error_is_listed(tmp_path: Path) -> None:
@@ -86,9 +102,9 @@ def test_no_bound_changes_its_side_of_the_claim(beside: int, tmp_path: Path) -> 
     claimed = result.claim.promised
     for name in ("lower", "upper", "loss"):
         result.evidence.table[name][:] = np.nextafter(claimed, beside * math.inf)
-    cells = listed([result], tmp_path)
-    assert ((cells["lower"] > claimed) == (beside > 0)).all()
-    assert ((cells["upper"] > claimed) == (beside > 0)).all()
+    table = listed([result], tmp_path)
+    assert ((table["lower"] > claimed) == (beside > 0)).all()
+    assert ((table["upper"] > claimed) == (beside > 0)).all()
 
 
 def test_rows_of_one_mechanism_alternate_and_others_stay_apart() -> None:
@@ -111,3 +127,91 @@ def test_same_cells_same_bytes_and_no_leftovers(tmp_path: Path) -> None:
     (tmp_path / "one" / "record.json").write_text(dumps(make_record(run, results)))
     clear(tmp_path / "one")
     assert not list((tmp_path / "one").glob("cells.csv*"))
+
+
+def many_cells(result: Result, rows: int) -> Result:
+    """Return a result with as many cells as are asked for, each with a bound of its own."""
+    assert result.evidence is not None
+    leaks = np.linspace(0.1, 2.0, rows)
+    zeros = np.zeros(rows, int)
+    place = {"group": zeros, "pair": np.arange(rows) // 100, "direction": zeros}
+    place |= {"query": np.arange(rows) % 100}
+    table = place | {"loss": leaks, "lower": leaks - 1e-9, "upper": leaks + 1e-9}
+    return replace(result, evidence=replace(result.evidence, table=table))
+
+
+def test_all_cells_are_read(results: list[Result], tmp_path: Path) -> None:
+    read = read_cells(write_cells(tmp_path, results).parent)
+    assert tuple(read.columns) == COLUMNS
+    assert math.inf in set(read["upper"])
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"result": "leaky.own.exact"},
+        {"pair": 0},
+        {"query": 1, "direction": 1},
+        {"result": "thirds.own.exact", "pair": 0, "group": 0},
+        {"above": 0.7},
+        {"result": "nobody"},
+    ],
+)
+def test_filters(wanted: dict[str, object], results: list[Result], tmp_path: Path) -> None:
+    write_cells(tmp_path, results)
+    every, kept = read_cells(tmp_path), read_cells(tmp_path, **wanted)  # type: ignore[arg-type]
+    for name, value in wanted.items():
+        every = every[every["lower"] > value] if name == "above" else every[every[name] == value]
+    pd.testing.assert_frame_equal(kept, every.reset_index(drop=True))
+    assert (len(kept) == 0) == (wanted == {"result": "nobody"})
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", "'=a", 'a,"b"', "a"])
+def test_names_are_no_formulas_and_come_back(
+    name: str, results: list[Result], tmp_path: Path
+) -> None:
+    result = replace(results[0], id=name)
+    path = write_cells(tmp_path, [result])
+    rows = list(csv.reader(io.StringIO(unpacked(path))))[1:]
+    assert {row[0] for row in rows} == {("" if name[0] == "a" else "'") + result.id}
+    assert not any(row[-1].startswith("'") for row in rows)
+    assert len(read_cells(tmp_path, result=result.id)) == len(rows) > 0
+
+
+def peak(work: Callable[[], object]) -> int:
+    """Return how many bytes of Python's memory some work takes at most, done once before."""
+    work()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_cells_are_written_in_parts(
+    results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "PART", 1000)
+    large = [many_cells(results[0], 10_000)]
+    assert peak(lambda: write_cells(tmp_path, large)) < 1_500_000
+
+
+def test_cells_are_read_in_parts(
+    results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "CHUNK", 1000)
+    write_cells(tmp_path, [many_cells(results[0], 20_000)])
+    every, one = (peak(partial(read_cells, tmp_path, pair=pair)) for pair in (None, 37))
+    assert len(read_cells(tmp_path, pair=37)) == 100
+    assert one < every / 2
+
+
+def test_what_is_no_file_of_cells_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"must be the folder of a run, with cells\.csv\.gz"):
+        read_cells(tmp_path)
+    (tmp_path / FILE).write_bytes(b"nothing")
+    with pytest.raises(InvalidInput, match=rf"{FILE} cannot be read"):
+        read_cells(tmp_path)
+    with pytest.raises(InvalidInput, match=r"pair = -1: must be an integer >= 0"):
+        read_cells(tmp_path, pair=-1)

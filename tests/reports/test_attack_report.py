@@ -15,7 +15,8 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from dpassay.cli.exit_codes import Exit, of_attack
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.exit_codes import of_record as of_attack
 from dpassay.record.attack_record import BROKEN as BROKEN_WORD
 from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
 from dpassay.reports.attack.figures import allowed_advantage, figures

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.attack_numbers import counted_again
+from dpassay.record.attack_compare import counted_again
 from dpassay.record.kinds import ATTACKS
 
 WORDS = (
