@@ -17,9 +17,7 @@ from hypothesis import HealthCheck, settings
 from dpassay.engine.detection.audits import AuditDesign
 from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.guards import Guards
-from dpassay.engine.searching import drawing
-from dpassay.engine.searching import search as searched
-from tests.warm import programs
+from tests.warm import programs, shorten
 
 # Hypothesis with fixed examples and no clock: a test says the same thing every time, whichever
 # tests run with it and however busy the machine is.
@@ -95,15 +93,7 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at a dozen pairs, with few runs of each, where the search is not what is tested."""
-    shorten(monkeypatch)
-
-
-def shorten(patch: pytest.MonkeyPatch) -> None:
-    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4, "LEAST": 40}
-    for name, value in (numbers | {"SHARES": (4, 2, 2)}).items():
-        patch.setattr(searched, name, value)
-    patch.setattr(drawing, "PILOTS", 4)
-    patch.setattr(drawing, "PILOT", 50)
+    shorten(monkeypatch.setattr)
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:

@@ -17,7 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
@@ -39,6 +39,8 @@ REWRITTEN = (
     "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
 )
 """Pytest would have liked to be first; there is no assertion in the plugin."""
+FEW_PAIRS = "FEW_PAIRS"
+"""The variable with which a program searches among a dozen pairs; see `shorten`."""
 
 
 @contextmanager
@@ -60,6 +62,17 @@ def programs(folder: Path) -> Iterator[Path]:
         server.terminate()
         server.wait()
         server.stdout.close()
+
+
+def shorten(put: Callable[[object, str, object], None]) -> None:
+    """Have searches look at a dozen pairs, with few runs of each."""
+    from dpassay.engine.searching import drawing, search
+
+    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4, "LEAST": 40}
+    for name, value in (numbers | {"SHARES": (4, 2, 2)}).items():
+        put(search, name, value)
+    put(drawing, "PILOTS", 4)
+    put(drawing, "PILOT", 50)
 
 
 def serve(place: str) -> None:
@@ -129,6 +142,8 @@ def _program(name: str, words: list[str], folder: str, environment: dict[str, st
         places.insert(0, folder)
     sys.path[:0] = places
     sys.argv = [name, *words]
+    if FEW_PAIRS in environment:
+        shorten(setattr)
     if name == "pytest":
         import pytest
 

@@ -39,9 +39,6 @@ def leaving(data, queries, size, rng):
 def killing(data, queries, size, rng):
     kills()
 
-def hanging(data, queries, size, rng):
-    hangs()
-
 @dataclass(frozen=True)
 class Class:
     epsilon: float = 1.0
@@ -134,8 +131,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (f"mine:leaving {CLAIM} {ALONE}", "exit code 0"),
         (f"mine:killing {CLAIM} {ALONE} --jobs 2", "signal 9"),
-        (f"mine:hanging {CLAIM} {ALONE} --shard-timeout 2", "longer than 2 s"),
-        (f"mine:Class --epsilon 1 {ALONE}", "exit code 0"),
         (f"mine:Hanging --epsilon 1 {ALONE} --shard-timeout 2", "longer than 2 s"),
         (f"mine:Own {ALONE}", "signal 9"),
         (f"mine:Estimator {ALONE}", "exit code 0"),

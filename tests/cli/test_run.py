@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -32,8 +33,8 @@ def sigma(t: float) -> float:
     return 1 / (1 + math.exp(-t))
 
 
-def record_of(out: Path) -> dict[str, object]:
-    record: dict[str, object] = json.loads((out / "record.json").read_text(encoding="utf-8"))
+def record_of(out: str | Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(Path(out, "record.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(record_schema()).validate(record)
     return record
 
@@ -46,7 +47,7 @@ def test_exhaustive_worst_case_has_a_witness_that_replays(
     command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*command, "--out", "out"]) == 0
-    result = record_of(folder / "out")["results"][0]  # type: ignore[index]
+    result = record_of("out")["results"][0]
     assert result["verdict"] == "verified"
     assert result["exact"] == pytest.approx(math.log(sigma(-0.5) / sigma(-1.5)), abs=1e-9)
     assert result["any_size"]["exact"] == pytest.approx(result["exact"], abs=1e-12)
@@ -75,28 +76,23 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
         *("--mode", mode, "-q"),
     ]
     assert main([*twice, "--out", "twice"]) == 1
-    assert record_of(folder / "twice")["results"][0]["verdict"] == "refuted"  # type: ignore[index]
+    assert record_of("twice")["results"][0]["verdict"] == "refuted"
     assert main(["replay", str(next(Path("twice/witnesses").iterdir()))]) == 1
     correct = ["run", "soft-majority", *SMALL, "-p", "epsilon=1", "--mode", mode, "-q"]
     assert main([*correct, "--out", "correct"]) == 0
-    assert (
-        record_of(  # type: ignore[index]
-            folder / "correct"
-        )["results"][0]["verdict"]
-        == "not refuted"
-    )
+    assert record_of("correct")["results"][0]["verdict"] == "not refuted"
 
 
 @pytest.mark.slow
 def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: Path) -> None:
     record = record_of(catalogue_run)
     results = record["results"]
-    assert {result["mechanism"] for result in results} == set(ENTRIES)  # type: ignore[attr-defined]
-    wrong = [result["id"] for result in results if result["verdict"] == "refuted"]  # type: ignore[attr-defined]
-    assert wrong == [result["id"] for result in results if result["expected"] == "refuted"]  # type: ignore[attr-defined]
+    assert {result["mechanism"] for result in results} == set(ENTRIES)
+    wrong = [result["id"] for result in results if result["verdict"] == "refuted"]
+    assert wrong == [result["id"] for result in results if result["expected"] == "refuted"]
     assert "soft-majority-overview.printed.exact" in wrong
-    assert {result["verdict"] for result in results} == {"refuted", "not refuted"}  # type: ignore[attr-defined]
-    assert record["run"]["catalogue"] is True  # type: ignore[index]
+    assert {result["verdict"] for result in results} == {"refuted", "not refuted"}
+    assert record["run"]["catalogue"] is True
     most = {"index.html": 600_000, "report.md": 60_000, "cells.csv.gz": 10_000_000}
     most |= {"record.json": 2_000_000, "sidecar.json": 1000}
     for name, size in most.items():
@@ -104,11 +100,11 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     pages = list((catalogue_run / "mechanisms").iterdir())
     assert len(pages) == len(ENTRIES)
     assert all(0 < path.stat().st_size <= 200_000 for path in pages)
-    measured = [result for result in results if result["other"] is not None]  # type: ignore[attr-defined]
-    clearest = sum("clearest" in result for result in results)  # type: ignore[attr-defined]
+    measured = [result for result in results if result["other"] is not None]
+    clearest = sum("clearest" in result for result in results)
     assert clearest > 0
     files = list((catalogue_run / "witnesses").iterdir())
-    assert len(files) == len(results) + len(measured) + clearest  # type: ignore[arg-type]
+    assert len(files) == len(results) + len(measured) + clearest
 
 
 @pytest.mark.slow
@@ -131,20 +127,11 @@ def test_a_witness_of_named_data_carries_none_of_them(small_run: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
-def test_same_seed_same_bytes(mode: str, folder: Path) -> None:
-    budget = ["--budget", "2000"] if mode == "monte-carlo" else []
-    words = [
-        "run",
-        "soft-majority",
-        "projected-walk",
-        *["--train", "10", "--queries", "2", "-p", "r=5"],
-        *budget,
-        "--mode",
-        mode,
-        "-q",
-        "--allow-inconclusive",
-    ]
+def test_same_seed_same_bytes(folder: Path) -> None:
+    """In another process too."""
+    words = ["run", "soft-majority", "projected-walk", "--train", "10", "--queries", "2"]
+    words += ["-p", "r=5", "--budget", "2000", "--mode", "monte-carlo", "-q"]
+    words += ["--allow-inconclusive"]
     assert main([*words, "--out", "one"]) == 0
     again = [sys.executable, "-W", "error", "-m", "dpassay", *words, "--out", "two"]
     assert subprocess.run(again, check=False).returncode == 0
@@ -154,12 +141,6 @@ def test_same_seed_same_bytes(mode: str, folder: Path) -> None:
     assert one == two
     assert one != three
     assert Path("one/index.html").read_bytes() == Path("two/index.html").read_bytes()
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_json_on_stdout_is_the_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*WALK, "--json", "--out", "out"]) == 0
-    assert capsys.readouterr().out == Path("out/record.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -184,23 +165,14 @@ def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: P
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_sampling_alone_finds_what_is_known_to_be_wrong(folder: Path) -> None:
-    known = (
-        "soft-majority-overview",
-        "projected-walk-overview",
-        "psgd-laplace",
-        "noisy-average",
-        "stable-learner",
-        "histogram",
-    )
-    assert (
-        main([*QUICK, *known, "--mode", "monte-carlo", "--out", "out", "--allow-inconclusive"]) == 0
-    )
-    results = record_of(folder / "out")["results"]
-    verdicts = {result["id"]: result["verdict"] for result in results}  # type: ignore[attr-defined]
+    known = ["soft-majority-overview", "projected-walk-overview", "psgd-laplace", "noisy-average"]
+    words = [*QUICK, *known, "stable-learner", "histogram", "--mode", "monte-carlo"]
+    assert main([*words, "--out", "out", "--allow-inconclusive"]) == 0
+    results = record_of("out")["results"]
+    verdicts = {result["id"]: result["verdict"] for result in results}
     assert verdicts["soft-majority-overview.printed.monte-carlo"] == "refuted"
     assert all(
-        result["verdict"] != "refuted" or result["expected"] == "refuted"
-        for result in results  # type: ignore[attr-defined]
+        result["verdict"] != "refuted" or result["expected"] == "refuted" for result in results
     )
     assert "error" not in verdicts.values()
 
@@ -222,30 +194,18 @@ def test_own_function_on_own_data(folder: Path) -> None:
         *("--train", "10", "-q"),
     ]
     assert main([*words, "--claim", "epsilon=1", "--out", "out"]) == 1
-    record = record_of(folder / "out")
-    assert record["run"]["data"]["labels"] == ["no", "yes"]  # type: ignore[index]
-    assert record["run"]["data"]["columns"] == 3  # type: ignore[index]
+    record = record_of("out")
+    assert record["run"]["data"]["labels"] == ["no", "yes"]
+    assert record["run"]["data"]["columns"] == 3
     assert main([*words, "--claim", "epsilon=2.1", "--executor", "inline"]) == 0
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> None:
     Path("broken.py").write_text("def predict(data, queries, size, rng): raise OSError('gone')\n")
-    assert (
-        main(
-            [
-                *("run", "broken:predict", "projected-walk", "--claim", "epsilon=1"),
-                *("--profile", "quick", "--out", "out", "-q"),
-            ]
-        )
-        == 3
-    )
-    verdicts = [
-        result["verdict"]
-        for result in record_of(  # type: ignore[attr-defined]
-            folder / "out"
-        )["results"]
-    ]
+    words = [*QUICK, "broken:predict", "projected-walk", "--claim", "epsilon=1", "--out", "out"]
+    assert main(words) == 3
+    verdicts = [result["verdict"] for result in record_of("out")["results"]]
     assert verdicts == ["error", "not refuted"]
 
 
@@ -257,31 +217,27 @@ def test_interrupted_run_keeps_what_is_finished(
 
     finished = dpassay.engine.run.assay
 
-    def interrupted(*arguments: object) -> object:
-        yield next(finished(*arguments))  # type: ignore[arg-type]
+    def interrupted(*arguments: Any) -> object:
+        yield next(finished(*arguments))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dpassay.cli.run.assay", interrupted)
     assert main(["run", "--profile", "quick", "--out", "out", "-q"]) == 130
-    record = record_of(folder / "out")
-    assert record["run"]["complete"] is False  # type: ignore[index]
-    assert len(record["results"]) == 1  # type: ignore[arg-type]
+    record = record_of("out")
+    assert record["run"]["complete"] is False
+    assert len(record["results"]) == 1
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_stale_witnesses_of_an_earlier_run_are_removed(folder: Path) -> None:
-    assert main([*WALK, "--out", "out", "-q"]) == 0
+def test_the_record_is_what_json_shows_and_another_run_removes_what_is_stale(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its command leaves out where it was written."""
+    assert main([*WALK, "--json", "--out", "out"]) == 0
+    assert capsys.readouterr().out == Path("out/record.json").read_text(encoding="utf-8")
+    assert record_of("out")["run"]["command"] == " ".join(["dpassay", *WALK])
     assert main([*MAJORITY, "--out", "out", "-q"]) == 0
-    names = {path.name for path in Path("out/witnesses").iterdir()}
-    assert names == {
+    assert {path.name for path in Path("out/witnesses").iterdir()} == {
         "soft-majority.printed.exhaustive.json",
         "soft-majority.printed.exhaustive.gamma.json",
     }
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_the_command_of_the_record_leaves_out_where_it_was_written(folder: Path) -> None:
-    assert main([*WALK, "--out", "out", "-q"]) == 0
-    assert record_of(folder / "out")["run"]["command"] == " ".join(  # type: ignore[index]
-        ["dpassay", *WALK]
-    )

@@ -30,9 +30,12 @@ def leak(data, queries, size, rng):
     return data.y[:1] * rng.integers(1, 2, (size, len(queries)))
 """
 WORDS = [*("--claim", "epsilon=9", "--profile", "quick", "--budget", "300", "--train", "10")]
-WORDS += [*("--queries", "1", "--data", "people.csv", "--label", "y", "-q", "--out", "out")]
+WORDS += [*("--neighbours", "flip", "--queries", "1")]
+WORDS += [*("--data", "people.csv", "--label", "y", "-q", "--out", "out")]
 SIZES = ["--models", "8", "--references", "8", "--records", "40", "--transcripts", "0"]
 SIZES += ["--budgets", "1", "--attacks", "gap"]
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from dpassay.mechanisms.broken.zoo import specimens
 
 ZOO = ["run", "--catalogue", "zoo", "-q"]
 
+pytestmark = pytest.mark.usefixtures("few_pairs")  # what a dozen pairs show, 256 do
+
 
 def test_one_that_is_missed_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """A thousand trials cannot show a loss of .118 for .1."""

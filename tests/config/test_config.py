@@ -184,96 +184,80 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sede = 1", "dpassay.toml: sede: no such key; did you mean 'seed'?"),
-        ("zzz = 1", "dpassay.toml: zzz: no such key; known keys: profile, seed, "),
-        (
-            "[[mechanism]]\ntarget = 'a:b'",
-            "dpassay.toml: mechanism: no such key; did you mean 'mechanisms'?",
-        ),
+        ("sede = 1", "sede: no such key; did you mean 'seed'?"),
+        ("zzz = 1", "zzz: no such key; known keys: profile, seed, "),
+        ("[[mechanism]]\ntarget = 'a:b'", "mechanism: no such key; did you mean 'mechanisms'?"),
         (
             "[tool.dpassay]\nseed = 1",
-            "dpassay.toml: tool: no such key; in this file the keys are at the top level",
+            "tool: no such key; in this file the keys are at the top level",
         ),
-        ("seed = '1'", "dpassay.toml: seed = '1': must be an integer >= 0"),
-        ("seed = 1.0", "dpassay.toml: seed = 1.0: must be an integer >= 0"),
-        ("seed = true", "dpassay.toml: seed = True: must be an integer >= 0"),
-        ("seed = -1", "dpassay.toml: seed = -1: must be an integer >= 0"),
-        ("jobs = 0", "dpassay.toml: jobs = 0: must be an integer from 1 to 1,024"),
-        ("budget = 99", "dpassay.toml: budget = 99: must be an integer from 100 to 10,000,000,000"),
-        ("train = 0", "dpassay.toml: train = 0: must be an integer >= 1"),
-        ("queries = []", "dpassay.toml: queries = []: must be an integer >= 1"),
-        ("confidence = 1", "dpassay.toml: confidence = 1: must be a number in [0.5, 1)"),
-        ("confidence = 0.4", "dpassay.toml: confidence = 0.4: must be a number in [0.5, 1)"),
-        ("confidence = nan", "dpassay.toml: confidence = nan: must be a number in [0.5, 1)"),
-        ("detect = inf", "dpassay.toml: detect = inf: must be a finite number > 0"),
+        ("seed = '1'", "seed = '1': must be an integer >= 0"),
+        ("seed = 1.0", "seed = 1.0: must be an integer >= 0"),
+        ("seed = true", "seed = True: must be an integer >= 0"),
+        ("seed = -1", "seed = -1: must be an integer >= 0"),
+        ("jobs = 0", "jobs = 0: must be an integer from 1 to 1,024"),
+        ("budget = 99", "budget = 99: must be an integer from 100 to 10,000,000,000"),
+        ("train = 0", "train = 0: must be an integer >= 1"),
+        ("queries = []", "queries = []: must be an integer >= 1"),
+        ("confidence = 1", "confidence = 1: must be a number in [0.5, 1)"),
+        ("confidence = 0.4", "confidence = 0.4: must be a number in [0.5, 1)"),
+        ("confidence = nan", "confidence = nan: must be a number in [0.5, 1)"),
+        ("detect = inf", "detect = inf: must be a finite number > 0"),
         (f"detect = 1{'0' * 400}", "000...: must be a finite number > 0"),
-        (
-            "mode = 'magic'",
-            "dpassay.toml: mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo",
-        ),
-        ("mode = ['auto']", "dpassay.toml: mode = ['auto']: must be one of auto, exact"),
-        ("profile = 'fast'", "dpassay.toml: profile = 'fast': must be one of quick, default, deep"),
-        (
-            "neighbours = 'two'",
-            "dpassay.toml: neighbours = 'two': must be one of one, flip, one+flip, all",
-        ),
-        ("out = 3", "dpassay.toml: out = 3: must be a text"),
-        ("data = ''", "dpassay.toml: data = '': must be a text"),
-        ("seed = ", "dpassay.toml: is not valid TOML ("),
-        (f"seed = {'1' * 5000}", "dpassay.toml: is not valid TOML ("),
-        (f"seed = {'[' * 5000}", "dpassay.toml: is not valid TOML ("),
-        ("mechanisms = 3", "dpassay.toml: mechanisms = 3: must be tables [[mechanisms]]"),
-        (
-            "mechanisms = ['soft-majority']",
-            "dpassay.toml: mechanisms = ['soft-majority']: must be tables",
-        ),
+        ("mode = 'magic'", "mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
+        ("mode = ['auto']", "mode = ['auto']: must be one of auto, exact"),
+        ("profile = 'fast'", "profile = 'fast': must be one of quick, default, deep"),
+        ("neighbours = 'two'", "neighbours = 'two': must be one of one, flip, one+flip, all"),
+        ("out = 3", "out = 3: must be a text"),
+        ("data = ''", "data = '': must be a text"),
+        ("seed = ", "is not valid TOML ("),
+        (f"seed = {'1' * 5000}", "is not valid TOML ("),
+        (f"seed = {'[' * 5000}", "is not valid TOML ("),
+        ("mechanisms = 3", "mechanisms = 3: must be tables [[mechanisms]]"),
+        ("mechanisms = ['soft-majority']", "mechanisms = ['soft-majority']: must be tables"),
         ("[[mechanisms]]", "dpassay.toml, mechanism 1: target is missing"),
         ("[[mechanisms]]\ntarget = 3", "dpassay.toml, mechanism 1: target = 3: must be a text"),
-        (
-            MECHANISM + "claims = 1",
-            "dpassay.toml, mechanism 1: claims: no such key; did you mean 'claim'?",
-        ),
-        (
-            MECHANISM + "claim = 1",
-            "dpassay.toml, mechanism 1: claim = 1: must be { epsilon = E }, ",
-        ),
-        (
-            MECHANISM + "claim = { delta = 0.1 }",
-            "claim = {'delta': 0.1}: must be { epsilon = E }, ",
-        ),
-        (
-            MECHANISM + "claim = { epsilon = '1' }",
-            "claim = {'epsilon': '1'}: must be { epsilon = E }, ",
-        ),
-        (MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}", "000...: must be { epsilon = E }, "),
-        (MECHANISM + "answers = []", "dpassay.toml, mechanism 1: answers = []: must be a text"),
-        (
-            MECHANISM + "parameters = 5",
-            "dpassay.toml, mechanism 1: parameters = 5: must be a table like { r = 5 }",
-        ),
-        (
-            MECHANISM + "parameters = { r = 2000-01-01 }",
-            "mechanism 1: parameters.r = datetime.date(2000, 1, 1): must be a number, a ",
-        ),
-        (
-            MECHANISM + 'name = "a\\nb"',
-            "mechanism 1: name = 'a\\nb': must be one line of at most 60 characters",
-        ),
-        (
-            MECHANISM + MECHANISM,
-            (
-                "dpassay.toml, mechanism 2: name = 'm:f': must differ from the name of "
-                "dpassay.toml, mechanism 1"
-            ),
-        ),
     ],
 )
 def test_what_is_refused_of_a_file(text: str, message: str, tmp_path: Path) -> None:
+    told = refusal(tmp_path, text)
+    assert told.startswith("dpassay.toml")
+    assert message in told
+
+
+def refusal(folder: Path, text: str) -> str:
+    """What is said of a file, in one line that is not long."""
     with pytest.raises(InvalidInput) as caught:
-        load(tmp_path, text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 250
+        load(folder, text)
+    told = str(caught.value)
+    assert "\n" not in told
+    assert len(told) < 250
+    return told
+
+
+OF_A_MECHANISM = {
+    "claims = 1": "claims: no such key; did you mean 'claim'?",
+    "claim = 1": "claim = 1: must be { epsilon = E }, ",
+    "claim = { delta = 0.1 }": "claim = {'delta': 0.1}: must be { epsilon = E }, ",
+    "claim = { epsilon = '1' }": "claim = {'epsilon': '1'}: must be { epsilon = E }, ",
+    f"claim = {{ epsilon = 1{'0' * 400} }}": "000...: must be { epsilon = E }, ",
+    "answers = []": "answers = []: must be a text",
+    "parameters = 5": "parameters = 5: must be a table like { r = 5 }",
+    "parameters = { r = 2000-01-01 }": "parameters.r = datetime.date(2000, 1, 1): must be a number",
+    'name = "a\\nb"': "name = 'a\\nb': must be one line of at most 60 characters",
+}
+
+
+@pytest.mark.parametrize("text", OF_A_MECHANISM)
+def test_what_is_refused_of_a_mechanism(text: str, tmp_path: Path) -> None:
+    told = refusal(tmp_path, MECHANISM + text)
+    assert told.startswith("dpassay.toml, mechanism 1: ")
+    assert OF_A_MECHANISM[text] in told
+
+
+def test_two_mechanisms_have_two_names(tmp_path: Path) -> None:
+    told = "name = 'm:f': must differ from the name of dpassay.toml, mechanism 1"
+    assert refusal(tmp_path, MECHANISM + MECHANISM) == f"dpassay.toml, mechanism 2: {told}"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,20 +97,9 @@ def test_basic_composition(
     assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
-@pytest.mark.parametrize(
-    ("base", "epsilon", "m", "delta", "basic", "advanced", "optimal", "true", "factor"), COMPOSED
-)
-def test_composition_with_a_delta(
-    base: str,
-    epsilon: str,
-    m: str,
-    delta: str,
-    basic: str,
-    advanced: str,
-    optimal: str,
-    true: str,
-    factor: str,
-) -> None:
+@pytest.mark.parametrize("row", COMPOSED, ids="-".join)
+def test_composition_with_a_delta(row: Any) -> None:
+    base, epsilon, m, delta, basic, advanced, optimal, true, factor = row
     target = resolve("interface", {"base": base, "epsilon": epsilon, "m": m, "delta_prime": delta})
     printed, corrected = target.claims
     worst = any_size(target, corrected)

@@ -75,12 +75,9 @@ def own_change(mechanism: ERM | PSGD) -> float:
     return abs(found[0] - found[1])
 
 
-@pytest.mark.parametrize(
-    ("loss", "n", "lambda_", "printed", "corrected", "lone", "factor"), ERM_ROWS
-)
-def test_theorem_4_9(
-    loss: str, n: str, lambda_: str, printed: str, corrected: str, lone: str, factor: str
-) -> None:
+@pytest.mark.parametrize("row", ERM_ROWS, ids="-".join)
+def test_theorem_4_9(row: Any) -> None:
+    loss, n, lambda_, printed, corrected, lone, factor = row
     erm = ERM(n=int(n), loss=loss)
     change = own_change(erm)
     rates = [claim.promised for claim in erm.claims]
@@ -108,12 +105,9 @@ def in_the_plane(loss: str, n: int, degrees: int) -> float:
     return abs(float(found[0].values[0] - found[1].values[0]))
 
 
-@pytest.mark.parametrize(
-    ("loss", "n", "pushing", "t", "lone", "found", "corrected", "factor"), PLANE
-)
-def test_the_plane_exceeds_the_lone_record(
-    loss: str, n: str, pushing: str, t: str, lone: str, found: str, corrected: str, factor: str
-) -> None:
+@pytest.mark.parametrize("row", PLANE, ids="-".join)
+def test_the_plane_exceeds_the_lone_record(row: Any) -> None:
+    loss, n, pushing, t, lone, found, corrected, factor = row
     size, degrees = int(n), int(t)
     assert int(pushing) == size - 1
     erm = ERM(n=size, loss=loss)
@@ -188,19 +182,9 @@ def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: s
     assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS
-)
-def test_theorem_4_12(
-    order: Any,
-    average: Any,
-    loss: str,
-    n: str,
-    printed: str,
-    corrected: str,
-    true: str,
-    factor: str,
-) -> None:
+@pytest.mark.parametrize("row", PSGD_ROWS, ids="-".join)
+def test_theorem_4_12(row: Any) -> None:
+    order, average, loss, n, printed, corrected, true, factor = row
     psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
     change = own_change(psgd)
     rates = [claim.promised for claim in psgd.claims]
@@ -208,12 +192,9 @@ def test_theorem_4_12(
     assert f"{rates[0] / change:.3f}" == factor
 
 
-@pytest.mark.parametrize(
-    ("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS
-)
-def test_other_losses_in_theorem_4_12(
-    loss: str, n: str, R: str, k: str, t: str, printed: str, corrected: str, found: str, factor: str
-) -> None:
+@pytest.mark.parametrize("row", TURNS, ids="-".join)
+def test_other_losses_in_theorem_4_12(row: Any) -> None:
+    loss, n, R, k, t, printed, corrected, found, factor = row
     size, pushes, angle = int(n), int(k), np.radians(float(t))
     X, y = np.zeros((size, 2)), np.zeros(size, dtype=int)
     X[:pushes, 0], y[: pushes + 1] = 1.0, 1

@@ -33,11 +33,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max i
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Histogram
 from dpassay.pairs import Compared
 from dpassay.targets.resolve import resolve
-from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import (
-    BRACKET,
-    _log_density,
-    density,
-)
+from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import BRACKET, _log_density, density
 from tests.docs.findings_pages import FINDINGS as PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013.twin_histogram import two_bin_log_density
 
@@ -224,17 +220,11 @@ def test_hand_sized() -> None:
     assert most_moved(0.1) == pytest.approx(0.38)
 
 
-@pytest.mark.parametrize(("target", "l", "n", "claimed", "true", "factor"), EXAMPLES)
-def test_examples(
-    target: str,
-    l: str,  # noqa: E741
-    n: str,
-    claimed: str,
-    true: str,
-    factor: str,
-) -> None:
+@pytest.mark.parametrize("row", EXAMPLES, ids="-".join)
+def test_examples(row: Any) -> None:
+    target, bins, n, claimed, true, factor = row
     name, *settings = target.split(",")
-    parameters = {"l": l, "n": n, "m": 0} | dict(setting.split("=") for setting in settings)
+    parameters = {"l": bins, "n": n, "m": 0} | dict(setting.split("=") for setting in settings)
     found(resolve(name, parameters).mechanism, claimed, true, factor)
 
 

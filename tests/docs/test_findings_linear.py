@@ -48,19 +48,9 @@ def test_the_page_has_its_rows() -> None:
     assert (len(PRIVACY), len(PLANE), len(SHARES), len(HINGE)) == (12, 5, 10, 4)
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "loss", "lambda_", "n", "printed", "corrected", "true", "factor"), PRIVACY
-)
-def test_privacy(
-    algorithm: str,
-    loss: str,
-    lambda_: str,
-    n: str,
-    printed: str,
-    corrected: str,
-    true: str,
-    factor: str,
-) -> None:
+@pytest.mark.parametrize("row", PRIVACY, ids="-".join)
+def test_privacy(row: Any) -> None:
+    algorithm, loss, lambda_, n, printed, corrected, true, factor = row
     made = ObjectivePerturbation if algorithm == "Algorithm 3" else OutputPerturbation
     mechanism = made(loss=loss, lambda_=float(lambda_), n=int(n), m=0)
     claims = [claim for claim in mechanism.claims if isinstance(claim, DP)]
@@ -81,20 +71,9 @@ def test_two_dimensions(lambda_: str, W: str, angle: str, loss: str) -> None:
     assert f"{twin.loss_at(w, D, E, twin.logistic(), float(lambda_), 1.0):.6f}" == loss
 
 
-@pytest.mark.parametrize(
-    ("name", "loss", "g", "lambda_", "n", "printed", "corrected", "bad", "bad_then"), SHARES
-)
-def test_score_stability(
-    name: str,
-    loss: str,
-    g: str,
-    lambda_: str,
-    n: str,
-    printed: str,
-    corrected: str,
-    bad: str,
-    bad_then: str,
-) -> None:
+@pytest.mark.parametrize("row", SHARES, ids="-".join)
+def test_score_stability(row: Any) -> None:
+    name, loss, g, lambda_, n, printed, corrected, bad, bad_then = row
     mechanism: Any = resolve(name, {"loss": loss, "g": g, "lambdas": lambda_, "n": n}).mechanism
     claims = [claim for claim in mechanism.claims if isinstance(claim, ScoreStability)]
     assert [f"{claim.beta2:.6f}" for claim in claims] == [printed, corrected]
@@ -134,11 +113,7 @@ def test_the_numbers_in_the_text() -> None:
         f"{math.log(100):.3f}",
         f"{math.log(100) / 2:.3f}",
         f"{math.exp(-math.log(100) / 2) / 2:.2f}",
-    ] == [
-        "4.605",
-        "2.303",
-        "0.05",
-    ]
+    ] == ["4.605", "2.303", "0.05"]
 
 
 def test_no_extra_term_for_the_logistic_loss_where_alpha_lambda_n_is_two() -> None:

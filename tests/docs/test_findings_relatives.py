@@ -89,12 +89,9 @@ def test_back_from_a_neighbour_by_hand() -> None:
     assert all(number in PAGE for number in ("0.011791", "0.062234", "0.1457", "0.0427", "0.1975"))
 
 
-@pytest.mark.parametrize(
-    ("sigma", "delta", "r", "printed", "corrected", "true", "loose", "left"), GAUSSIAN
-)
-def test_gaussian(
-    sigma: str, delta: str, r: str, printed: str, corrected: str, true: str, loose: str, left: str
-) -> None:
+@pytest.mark.parametrize("row", GAUSSIAN, ids="-".join)
+def test_gaussian(row: Any) -> None:
+    sigma, delta, r, printed, corrected, true, loose, left = row
     number = math.exp(-4) if delta == "0.0183156" else float(delta)
     parameters = {"sigma": float(sigma), "delta": number, "r": int(r)}
     said, _ = worst("pate-gaussian", parameters)
@@ -117,20 +114,9 @@ def test_the_profile_by_hand() -> None:
     assert f"{found:.6f}" == f"{math.exp(-4):.6f}" == "0.018316"
 
 
-@pytest.mark.parametrize(
-    ("distance", "r", "K", "epsilon", "delta", "needed", "wider", "enough", "there"), DISTANCES
-)
-def test_distances(
-    distance: str,
-    r: str,
-    K: str,
-    epsilon: str,
-    delta: str,
-    needed: str,
-    wider: str,
-    enough: str,
-    there: str,
-) -> None:
+@pytest.mark.parametrize("row", DISTANCES, ids="-".join)
+def test_distances(row: Any) -> None:
+    distance, r, K, epsilon, delta, needed, wider, enough, there = row
     target = resolve(
         "distance-to-instability",
         {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta},

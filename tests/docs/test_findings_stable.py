@@ -96,12 +96,9 @@ def test_the_larger_grid(row: tuple[str, ...]) -> None:
     check_small(*row)
 
 
-@pytest.mark.parametrize(
-    ("name", "rule", "claimed", "corrected", "found", "factor", "epsilon"), BIG
-)
-def test_the_catalogue(
-    name: str, rule: str, claimed: str, corrected: str, found: str, factor: str, epsilon: str
-) -> None:
+@pytest.mark.parametrize("row", BIG, ids="-".join)
+def test_the_catalogue(row: Any) -> None:
+    name, rule, claimed, corrected, found, factor, epsilon = row
     learner: Any = resolve("stable-learner", {"H": name, "representative": rule}).mechanism
     result = audit(learner, claim=learner.claims[0], mode="exact")
     assert result.measured is not None
@@ -128,20 +125,9 @@ def smallest_net(n: int, alpha: float) -> int:
     return next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - alpha)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "gamma", "n", "size", "net", "exact", "exponential", "bound", "found"), ACCURACY
-)
-def test_accuracy(
-    alpha: str,
-    gamma: str,
-    n: str,
-    size: str,
-    net: str,
-    exact: str,
-    exponential: str,
-    bound: str,
-    found: str,
-) -> None:
+@pytest.mark.parametrize("row", ACCURACY, ids="-".join)
+def test_accuracy(row: Any) -> None:
+    alpha, gamma, n, size, net, exact, exponential, bound, found = row
     a = float(alpha)
     learner = StableLearner(n=int(n), gamma=float(gamma), alpha=a, calibration="lemma7")
     assert str(learner.n_prime) == size
@@ -158,12 +144,9 @@ def test_accuracy(
     )
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "calibration", "gamma", "true", "alpha", "bound", "factor"), BOUNDS
-)
-def test_theorem_4(
-    d: str, n: str, calibration: str, gamma: str, true: str, alpha: str, bound: str, factor: str
-) -> None:
+@pytest.mark.parametrize("row", BOUNDS, ids="-".join)
+def test_theorem_4(row: Any) -> None:
+    d, n, calibration, gamma, true, alpha, bound, factor = row
     target = resolve(
         "stable-learner",
         {"n": n, "calibration": calibration, "gamma": gamma, "H": "functions", "points": d},

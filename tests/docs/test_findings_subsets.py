@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import pytest
 from scipy.optimize import brentq
@@ -39,20 +40,9 @@ def test_the_page_has_its_rows() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("base", "epsilon", "n", "size", "printed", "corrected", "true", "first", "second"), LEMMA
-)
-def test_lemma_5(
-    base: str,
-    epsilon: str,
-    n: str,
-    size: str,
-    printed: str,
-    corrected: str,
-    true: str,
-    first: str,
-    second: str,
-) -> None:
+@pytest.mark.parametrize("row", LEMMA, ids="-".join)
+def test_lemma_5(row: Any) -> None:
+    base, epsilon, n, size, printed, corrected, true, first, second = row
     share, loss = int(size) / int(n), float(epsilon)
     target = resolve("subsampled", {"base": base, "epsilon": loss, "n": int(n), "eta": share})
     worst = any_size(target, DP(epsilon=1.0))
@@ -126,33 +116,9 @@ def test_bags(how: str, r: str, n: str, claimed: str, true: str, factor: str) ->
     )
 
 
-@pytest.mark.parametrize(
-    (
-        "calibration",
-        "epsilon",
-        "alpha",
-        "gamma",
-        "claimed",
-        "true",
-        "factor",
-        "after",
-        "most",
-        "saved",
-    ),
-    FLIPS,
-)
-def test_flips(
-    calibration: str,
-    epsilon: str,
-    alpha: str,
-    gamma: str,
-    claimed: str,
-    true: str,
-    factor: str,
-    after: str,
-    most: str,
-    saved: str,
-) -> None:
+@pytest.mark.parametrize("row", FLIPS, ids="-".join)
+def test_flips(row: Any) -> None:
+    calibration, epsilon, alpha, gamma, claimed, true, factor, after, most, saved = row
     blocks = round(1 / float(gamma))
     assert 1 / blocks == pytest.approx(float(gamma), abs=1e-15)
     target = resolve(
@@ -187,12 +153,9 @@ def test_flips_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("calibration", "epsilon", "alpha", "r", "claimed", "true", "attained"), NOISY
-)
-def test_flips_above_one_half(
-    calibration: str, epsilon: str, alpha: str, r: str, claimed: str, true: str, attained: str
-) -> None:
+@pytest.mark.parametrize("row", NOISY, ids="-".join)
+def test_flips_above_one_half(row: Any) -> None:
+    calibration, epsilon, alpha, r, claimed, true, attained = row
     given = {
         "calibration": calibration,
         "epsilon": float(epsilon),

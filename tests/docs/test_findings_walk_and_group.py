@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,21 +86,9 @@ def test_groups(base: str, epsilon: str, k: str, claimed: str, true: str, factor
     assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon", "delta", "total", "printed", "chained", "factor", "at_printed", "at_chained"),
-    DELTAS,
-)
-def test_deltas(
-    k: str,
-    epsilon: str,
-    delta: str,
-    total: str,
-    printed: str,
-    chained: str,
-    factor: str,
-    at_printed: str,
-    at_chained: str,
-) -> None:
+@pytest.mark.parametrize("row", DELTAS, ids="-".join)
+def test_deltas(row: Any) -> None:
+    k, epsilon, delta, total, printed, chained, factor, at_printed, at_chained = row
     target = resolve(
         "group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k}
     )

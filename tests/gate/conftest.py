@@ -123,7 +123,18 @@ def stub(tmp_path: Path) -> Tools:
 
 
 @pytest.fixture
-def staged(demo: Path, stub: Tools, tmp_path: Path) -> Staged:
+def pages(tmp_path: Path) -> dict[str, str]:
+    """What a stub leaves, and that each of its steps ends well."""
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/report.md").write_text("the report\n")
+    (tmp_path / "pages/junit.xml").write_text("<testsuites/>\n")
+    (tmp_path / "comparison.md").write_text("the comparison\n")
+    places = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
+    return places | {"RUN_EXIT": "0", "BASELINE_EXIT": "0"}
+
+
+@pytest.fixture
+def staged(demo: Path, stub: Tools, pages: dict[str, str]) -> Staged:
     """The action with a dpassay whose exit codes and pages are given."""
 
     def run(
@@ -133,12 +144,9 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Staged:
         comparison: str = "the comparison\n",
         **codes: str,
     ) -> ShardResult:
-        (tmp_path / "pages").mkdir(exist_ok=True)
-        (tmp_path / "pages/report.md").write_text(report)
-        (tmp_path / "comparison.md").write_text(comparison)
-        pages = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
-        given = {"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | pages | codes
-        return run_action(ACTION, ROOT, demo, stub.environment(**given), inputs)
+        Path(pages["PAGES"], "report.md").write_text(report)
+        Path(pages["COMPARISON"]).write_text(comparison)
+        return run_action(ACTION, ROOT, demo, stub.environment(**pages | codes), inputs)
 
     return run
 

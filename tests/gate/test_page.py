@@ -12,9 +12,9 @@ import yaml
 from pre_commit.clientlib import load_config
 
 from dpassay.reports import DEFAULT, FORMATS
-from tests.gate.conftest import ACTION, BIN, ROOT, Tools
+from tests.gate.conftest import ACTION, BIN, ROOT, Staged, Tools
 from tests.gate.test_action import action
-from tests.gate.test_gitlab import JOB, job
+from tests.gate.test_gitlab import JOB, at, job
 from tests.plugin.demo import GOOD, HALF
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -41,15 +41,11 @@ def test_every_example_is_run_here() -> None:
         (2, ["run", "report", "baseline", "attack", "report", "baseline"]),
     ],
 )
-def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages/report.md").touch()
-    (tmp_path / "comparison.md").touch()
+def test_github(staged: Staged, stub: Tools, example: int, called: list[str]) -> None:
     workflow = examples(".github/workflows/privacy.yml")[example]
     _, ours = workflow["jobs"]["dpassay"]["steps"]
     assert ours["uses"].split("@")[0] == "OWNER/dpassay"
-    places = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
-    done = action(demo, stub, ours["with"], RUN_EXIT="0", BASELINE_EXIT="0", **places)
+    done = staged(ours["with"])
     assert done.code == 0, done.log
     assert [call.split("> ")[0].strip("<>") for call in stub.called("dpassay")] == called
 
@@ -76,17 +72,13 @@ def test_the_tutorial_s_pipeline_is_red_then_green(demo: Path, tools: Tools) -> 
     assert action(demo, tools, ours["with"]).code == 0
 
 
-@pytest.mark.slow
-def test_gitlab(demo: Path, tools: Tools, repository: Path) -> None:
+def test_gitlab(demo: Path, stub: Tools, repository: Path, pages: dict[str, str]) -> None:
     (example,) = examples(".gitlab-ci.yml")
     variables = example["dpassay"]["variables"]
     assert example["include"][0]["remote"].endswith("ci/gitlab.yml")
     assert set(variables) <= set(JOB["variables"])
     assert variables["GATE_REF"] == "COMMIT"
-    head = ["git", "-C", str(repository), "rev-parse", "HEAD"]
-    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
-    here = {"GATE_REPOSITORY": repository.as_uri(), "GATE_REF": commit}
-    code, log, _ = job(demo, tools, variables | here)
+    code, log, _ = job(demo, stub, variables | at(repository) | pages)
     assert code == 0, log
 
 

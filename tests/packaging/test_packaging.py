@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,19 +20,8 @@ FOLDERS = {
     "dpassay/attacks": "attacks",
     "dpassay/reports": "reports",
 }
-SLOW = {
-    *(
-        "pandas",
-        "sklearn",
-        "statsmodels",
-        "seaborn",
-        "matplotlib",
-        "jinja2",
-        "jsonschema",
-        "joblib",
-    ),
-    "scipy.stats",
-}
+SLOW = {"pandas", "sklearn", "statsmodels", "seaborn", "matplotlib", "jinja2", "jsonschema"}
+SLOW |= {"joblib", "scipy.stats"}
 HEAVY = SLOW | {"numpy", "scipy", "rich"}
 CHARTS = ["matplotlib", "pandas", "scipy.stats", "seaborn", "statsmodels"]
 GRAMMARS = {"lark", "rfc3987", "rfc3987_syntax", "isoduration", "webcolors"}
@@ -70,20 +60,8 @@ def test_the_wheel_holds_every_file(tmp_path: Path) -> None:
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((ROOT / name).read_bytes())
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "build",
-            "--wheel",
-            "--no-isolation",
-            "--outdir",
-            str(tmp_path),
-            str(copy),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(copy)]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == sources()
@@ -114,11 +92,12 @@ def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     assert found.splitlines()[-1].split() == ["LOADED"]
 
 
-def loaded(command: str, folder: Path, modules: set[str]) -> list[str]:
-    """Which of some modules a command imports."""
+def loaded(folder: Path, modules: set[str], *commands: str) -> list[str]:
+    """Which of some modules some commands import, one after the other in one process."""
     probe = (
         "import sys\nfrom dpassay.cli.main import main\n"
-        f"assert main({command.split()!r}) in (0, 4)\n"
+        f"for words in {[command.split() for command in commands]!r}:\n"
+        "    assert main(words) in (0, 4)\n"
         f"print('LOADED', *sorted({modules!r} & set(sys.modules)))"
     )
     found = subprocess.run(
@@ -129,50 +108,48 @@ def loaded(command: str, folder: Path, modules: set[str]) -> list[str]:
     return words[1:]
 
 
-def test_the_catalogue_in_full_loads_nothing_slow(tmp_path: Path) -> None:
-    assert loaded("list --json", tmp_path, SLOW) == []
-
-
-@pytest.mark.parametrize("command", ["config --show", "list"])
-def test_a_command_that_audits_nothing_loads_nothing_heavy(command: str, tmp_path: Path) -> None:
-    assert loaded(command, tmp_path, HEAVY) == ["rich"]
+def test_a_command_that_audits_nothing_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert loaded(tmp_path, HEAVY, "config --show", "list") == ["rich"]
+    assert loaded(tmp_path, SLOW, "list --json", "theorem list") == []
 
 
 def test_a_sampled_audit_loads_nothing_slow(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("def answer(data, rng):\n    return int(rng.random() < 0.5)\n")
-    assert loaded("run one:answer --claim epsilon=1 --budget 100", tmp_path, SLOW) == []
+    assert loaded(tmp_path, SLOW, "run one:answer --claim epsilon=1 --budget 100") == []
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with records of a run and of a theorem, and their witnesses."""
     found = tmp_path_factory.mktemp("records")
-    loaded("run projected-walk --mode exact --queries 3 -q --out run", found, SLOW)
-    loaded(f"theorem run {ROW} -q --out theorems", found, SLOW)
+    run = "run projected-walk --mode exact --queries 3 -q --out run"
+    loaded(found, SLOW, run, f"theorem run {ROW} -q --out theorems")
     return found
 
 
 @pytest.mark.parametrize(
-    ("command", "needed"),
+    ("commands", "needed"),
     [
-        ("explain projected-walk.printed.exact --record run/record.json", ["jsonschema"]),
-        ("compare run/record.json run/record.json", ["jsonschema"]),
-        ("replay run/witnesses/projected-walk.printed.exact.json", ["jsonschema"]),
-        ("report run/record.json --out pages", ["jinja2", "jsonschema", *CHARTS]),
-        ("compare theorems/theorems.json theorems/theorems.json", ["jsonschema"]),
-        ("report theorems/theorems.json --out pages", ["jinja2", "jsonschema"]),
-        ("theorem list", []),
-        (f"theorem replay theorems/witnesses/{ROW.replace('/', '%2F')}.json", ["jsonschema"]),
+        (
+            (
+                "explain projected-walk.printed.exact --record run/record.json",
+                "compare run/record.json run/record.json",
+                "replay run/witnesses/projected-walk.printed.exact.json",
+                "compare theorems/theorems.json theorems/theorems.json",
+                f"theorem replay theorems/witnesses/{ROW.replace('/', '%2F')}.json",
+            ),
+            ["jsonschema"],
+        ),
+        (["report run/record.json --out pages"], ["jinja2", "jsonschema", *CHARTS]),
+        (["report theorems/theorems.json --out pages"], ["jinja2", "jsonschema"]),
     ],
 )
 def test_a_command_that_reads_loads_nothing_slow_but_what_it_needs(
-    command: str, needed: list[str], folder: Path
+    commands: Sequence[str], needed: list[str], folder: Path
 ) -> None:
-    assert loaded(command, folder, SLOW | GRAMMARS) == needed
+    assert loaded(folder, SLOW | GRAMMARS, *commands) == needed
 
 
 def test_version_is_said_once() -> None:
-    assert (
-        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-        == dpassay.__version__
-    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == dpassay.__version__

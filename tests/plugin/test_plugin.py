@@ -98,23 +98,15 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(
 def test_the_command_line_beside_a_package_that_is_called_audit_too(
     project: Path, warm: Path
 ) -> None:
-    """Green, red with the message and the command that replays it, green again."""
+    """Green, then red with the message and the command that replays it."""
 
     def dpassay(*words: str) -> tuple[int, str]:
         command = [str(warm / "python"), "-m", "dpassay", *words]
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, " ".join(found.stdout.split()) + found.stderr
 
-    sizes = ["--train", "20", "--neighbours", "flip", "--profile", "quick"]
-    wanted = [
-        "run",
-        "audit.api:predict",
-        "--claim",
-        "epsilon=1",
-        *sizes,
-        "--out",
-        "reports/privacy",
-    ]
+    wanted = ["run", "audit.api:predict", "--claim", "epsilon=1", "--train", "20"]
+    wanted += ["--neighbours", "flip", "--profile", "quick", "--out", "reports/privacy"]
     assert dpassay(*wanted)[0] == 0
     (project / "audit/api.py").write_text(HALF)
     code, said = dpassay(*wanted)
@@ -129,43 +121,38 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(
     code, said = dpassay("replay", str(path), "--trust")
     assert code == 1
     assert "reproduced: " in said
-    (project / "audit/api.py").write_text(GOOD)
-    assert dpassay(*wanted)[0] == 0
     assert (project / "reports/notes.txt").read_text() == "ours"
 
 
 def test_a_refutation_that_nobody_asked_for_fails(project: Path, run: Run) -> None:
-    """Where the method is not called, and where it is not even named."""
-    path, other = project / "tests/test_privacy.py", project / "tests/test_other.py"
-    path.write_text(
-        TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.detectable")
-    )
-    other.write_text(TEST.replace("(detectable=1.25)", "  # noqa"))
+    """Where the method is not called or not even named; not where the verdict is read."""
+    asserts = "found.assert_not_refuted(detectable=1.25)"
+    for name, last in {
+        "privacy": "assert found.detectable",
+        "other": "found.assert_not_refuted  # noqa",
+        "asked": "assert found.verdict in ('refuted', 'not refuted')",
+    }.items():
+        path = project / f"tests/test_{name}.py"
+        path.write_text(TEST.replace(asserts, last))
     code, said = run()
     assert code == 0, said
-    assert "2 passed" in said
-    for api, message in (
-        (HALF, "DP(1) of audit.api:predict is refuted"),
-        (RAISES, "could not be audited"),
+    assert "3 passed" in said
+    for api, ended, message in (
+        (HALF, "3 passed, 2 errors", "DP(1) of audit.api:predict is refuted"),
+        (RAISES, "1 failed, 2 passed, 2 errors", "could not be audited"),
     ):
         (project / "audit/api.py").write_text(api)
         code, said = run()
         assert code == 1, said
-        # a failure of each is told between its head and the next
-        for name in ("test_privacy", "test_other"):
-            part = re.split(r"^_{3,} .* _{3,}$", said, flags=re.MULTILINE)
-            told = next(each for each in part[1:] if f"tests/{name}.py" in each)
-            assert message in told
-            assert "the test never asked: call assert_not_refuted(), or read .verdict" in told
-    (project / "audit/api.py").write_text(HALF)
-    other.unlink()
-    path.write_text(
-        TEST.replace(
-            "found.assert_not_refuted(detectable=1.25)", "assert found.verdict == 'refuted'"
-        )
-    )
-    code, said = run()
-    assert code == 0, said
+        assert ended in said
+        told, _, summary = said.partition("short test summary info")
+        assert re.findall(r"^ERROR tests/(\w+)\.py", summary, re.MULTILINE) == [
+            "test_other",
+            "test_privacy",
+        ]
+        never = "the test never asked: call assert_not_refuted(), or read .verdict"
+        assert told.count(never) == 2
+        assert told.count(message) >= 2
 
 
 def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path, run: Run) -> None:
@@ -177,6 +164,11 @@ def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path, run: R
     code, said = run()
     assert code == 0, said
     assert said.count("not refuted: tests/test_privacy.py") == 1
+
+
+def test_a_junit_file_where_warnings_are_errors(project: Path, run: Run) -> None:
+    code, said = run("-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
+    assert code == 0, said
 
 
 def test_a_marker_without_names_is_refused(project: Path, run: Run) -> None:
@@ -229,11 +221,6 @@ def test_two_processes_and_a_junit_file(project: Path, run: Run) -> None:
     assert facts["lower"] > 1
 
 
-def test_a_junit_file_where_warnings_are_errors(project: Path, run: Run) -> None:
-    code, said = run("-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
-    assert code == 0, said
-
-
 def test_without_the_plugin_nothing_of_it_is_there(project: Path, run: Run) -> None:
     code, said = run("-p", "no:dpassay")
     assert code == 1
@@ -259,46 +246,43 @@ def test_nothing_but_the_options_is_imported_before_it_is_used(
 
 
 def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(
-    project: Path,
-    run: Run,
+    project: Path, run: Run
 ) -> None:
-    path = project / "tests/test_privacy.py"
-    path.write_text(TEST.replace("budget=5000", "budget=200"))
+    (project / "tests/test_privacy.py").write_text(TEST.replace("budget=5000", "budget=200"))
+    (project / "tests/test_other.py").write_text(TEST.replace("audit.api", "audit.other"))
+    (project / "audit/other.py").write_text(RAISES)
     code, said = run()
     assert code == 1
+    assert "2 failed" in said
     assert "is not refuted, but the audit could only see a loss of" in said
     assert re.search(r"raise the budget, or call assert_not_refuted\(detectable=[\d.]+\)", said)
-    path.write_text(TEST)
-    (project / "audit/api.py").write_text(
-        "def predict(data, queries, size, rng):\n    raise KeyError('no model')\n"
-    )
-    code, said = run()
-    assert code == 1
     assert "could not be audited" in said
     assert "raised KeyError" in said
 
 
 @pytest.mark.slow
 def test_call_over_marker_over_command_line_over_commit(project: Path, run: Run) -> None:
-    path = project / "tests/test_privacy.py"
-    assert "seed 0" in run()[1]
-    assert "seed 7" in run("--dpassay-seed", "7")[1]
-    path.write_text(TEST.replace("budget=5000", "budget=5000, seed=8"))
-    assert "seed 8" in run("--dpassay-seed", "7")[1]
-    path.write_text(
-        TEST.replace("queries=[[0.0]]", "queries=[[0.0]], seed=9").replace(
-            "budget=5000", "budget=5000, seed=8"
-        )
+    test = TEST.replace("budget=5000", "budget=200{}").replace(
+        "queries=[[0.0]]", "queries=[[0.0]]{}"
     )
-    assert "seed 9" in run()[1]
-    path.write_text(TEST)
+    test = test.replace("    found.assert_not_refuted(detectable=1.25)\n", "")
+    for name, given in {"privacy": ("", ""), "marker": (", seed=8", "")}.items():
+        (project / f"tests/test_{name}.py").write_text(test.format(*given))
+    (project / "tests/test_call.py").write_text(test.format(", seed=8", ", seed=9"))
+
+    def seeds(*words: str) -> dict[str, str]:
+        """The seed of each of the tests."""
+        code, said = run(*words)
+        assert code == 0, said
+        return dict(re.findall(r"tests/test_(\w+)\.py::.*\n.*seed (\d+)$", said, re.MULTILINE))
+
+    assert seeds() == {"privacy": "0", "marker": "8", "call": "9"}
+    assert seeds("--dpassay-seed", "7") == {"privacy": "7", "marker": "8", "call": "9"}
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], cwd=project, check=True)
-    head = subprocess.run(
-        [*git, "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True
-    ).stdout
-    assert f"seed {int(head[:8], 16)}" in run()[1]
+    head = subprocess.check_output([*git, "rev-parse", "HEAD"], cwd=project, text=True)
+    assert seeds("tests/test_privacy.py") == {"privacy": str(int(head[:8], 16))}
 
 
 def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) -> None:

@@ -80,6 +80,11 @@ def test_the_lead_says_what_came_of_it(name: str) -> None:
     assert [card.status.word for card in cards] == [word]
     assert chosen(cards) == cards
     assert cards[0].steps
+
+
+@pytest.mark.parametrize("name", ["broken", "not examined"])
+def test_the_page_begins_with_the_lead_and_a_card(name: str) -> None:
+    record, said, _ = LEADS[name]
     page = to_html(record)
     assert f"<h1>{said}</h1>" in page
     assert page.index("<h1>") < page.index('class="card') < page.index("Do now")
@@ -113,10 +118,7 @@ def test_numbers_are_rounded_to_the_safe_side_and_none_is_called_certified_that_
     _, (card,) = screen(make(subject("pate, epsilon = 1", 1.0, "one label", lower=0.29999)))
     told = {number.name: (number.text, number.note) for number in card.numbers}
     assert told["Certified"] == ("≥ 0.299", "99.9 % confidence, by guesses at membership")
-    assert told["Would have seen"] == (
-        "≥ 3.5",
-        "with probability 0.9; could certify at most 2",
-    )
+    assert told["Would have seen"] == ("≥ 3.5", "with probability 0.9; could certify at most 2")
     assert "an estimate" in told["Best AUC"][1]
     assert [bar.text for bar in card.bars] == ["10 of 14", "3 of 18"]
 

@@ -535,10 +535,7 @@ def test_a_record_of_ladders_in_one_row_each() -> None:
     (found,) = ladders(rows)
     assert [
         (rung.m, rung.claimed, rung.lower, rung.ceiling, rung.broken) for rung in found.rungs
-    ] == [
-        (1, 1.0, 0.5, 0.9, False),
-        (2, 2.0, 1.0, 1.8, False),
-    ]
+    ] == [(1, 1.0, 0.5, 0.9, False), (2, 2.0, 1.0, 1.8, False)]
     assert ladders([{"name": "nothing"}]) == ()
 
 

@@ -169,11 +169,11 @@ def test_bytes_not_characters(make: Any) -> None:
     assert "Shortened" in text
 
 
-@pytest.mark.parametrize("limit", [*range(120), *range(120, 4000, 37)])
-def test_tiny_limits(small: Record, limit: int) -> None:
-    text = to_markdown(small, limit=limit)
-    assert size(text) < max(limit, 1)
-    assert not text or text.startswith("# 2 of 7 claims, as papers print them")
+def test_tiny_limits(small: Record) -> None:
+    for limit in (*range(0, 120, 5), *range(120, 4000, 97)):
+        text = to_markdown(small, limit=limit)
+        assert size(text) < max(limit, 1)
+        assert not text or text.startswith("# 2 of 7 claims, as papers print them")
 
 
 def test_a_tiny_limit_leaves_the_headline_of_an_empty_record(make: Any) -> None:

@@ -104,8 +104,7 @@ def test_every_query_is_named_by_its_own_numbers(make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("e_value", "shown"),
-    [(1e300, "E = 1e+300, and 2e+04 refutes"), (19999.6, "")],
+    ("e_value", "shown"), [(1e300, "E = 1e+300, and 2e+04 refutes"), (19999.6, "")]
 )
 def test_what_is_reached_is_never_shown_below_what_refutes(e_value: float, shown: str) -> None:
     needed = 2e4 if shown else 19999.5

@@ -17,13 +17,7 @@ Record = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = (
     ("walk", [Dot(kind="tight", ratio=1.0)]),
-    (
-        "broken",
-        [
-            Dot(kind="refuted", ratio=math.inf),
-            Dot(kind="seen", ratio=0.0),
-        ],
-    ),
+    ("broken", [Dot(kind="refuted", ratio=math.inf), Dot(kind="seen", ratio=0.0)]),
 )
 
 

@@ -19,11 +19,7 @@ from tests.reports.sentences.told import Record, computed, computed_record, only
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        (
-            "interface",
-            {"base": "soft-majority,r=3"},
-            "the answer 7 (the transcript 1, 1, 1) has",
-        ),
+        ("interface", {"base": "soft-majority,r=3"}, "the answer 7 (the transcript 1, 1, 1) has"),
         ("example61-noisy-max", {"n": 20}, "the answer 3 (t_1 >= 1, t_2 >= 1) has"),
         ("example61-exponential", {"n": 20}, "the answer 1 (i* = 1, t_1 >= 1, t_2 < 0) has"),
         ("distance-to-instability", {}, "(2 is bottom, no label) has"),

@@ -40,8 +40,7 @@ def test_several_answers_were_not_looked_at(make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "base",
-    ["soft-majority", "noisy-average", "pate", "private-knn", "subsampled", "label-flip"],
+    "base", ["soft-majority", "noisy-average", "pate", "private-knn", "subsampled", "label-flip"]
 )
 def test_the_interface_takes_what_is_sent_there(base: str) -> None:
     assert resolve("interface", {"base": base, "adversary": "batch"}).labels[0] == 0

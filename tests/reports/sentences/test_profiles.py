@@ -55,19 +55,9 @@ def test_no_middle_of_a_band_is_told_as_the_number(
 
 def test_the_pair_is_named_and_a_worse_one_too(make: Any) -> None:
     here = curve(
-        make,
-        16,
-        0.75,
-        0.001,
-        0.001,
-        change="record 3 replaced by record 9 of the pool",
-        p1=0.25,
+        make, 16, 0.75, 0.001, 0.001, change="record 3 replaced by record 9 of the pool", p1=0.25
     )
-    cells = (
-        curve(make, 2, 0.75, 0.0, 0.0),
-        here,
-        curve(make, 0, 0.5, 0.0004, 0.0004, group="own"),
-    )
+    cells = (curve(make, 2, 0.75, 0.0, 0.0), here, curve(make, 0, 0.5, 0.0004, 0.0004, group="own"))
     said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
     assert "query 16, record 3 replaced by record 9 of the pool" in said
     assert "needs the largest" not in said

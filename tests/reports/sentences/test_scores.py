@@ -75,10 +75,7 @@ def test_good_strings_that_were_counted_are_not_bad_ones(make: Any) -> None:
         "beta1": 1.0,
         "beta2": 1.0,
     }
-    result["witness"] |= {
-        "event": [0],
-        "trials": {"seed": 0, "draws": 5000, "x": 5000, "y": 4990},
-    }
+    result["witness"] |= {"event": [0], "trials": {"seed": 0, "draws": 5000, "x": 5000, "y": 4990}}
     assert told(only(make.record(result)), "Counts").startswith(
         "10 of 5,000 random strings were bad."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -34,7 +33,7 @@ FACTS |= {"data": None, "budget": 0, "commit": None}
 @cache
 def computed_record(name: str, *given: tuple[str, Any]) -> Record:
     """The record of an exact audit of one entry on its own worst cases."""
-    return make_record(FACTS, assay([resolve(name, dict(given))], None, Settings(mode="exact")))
+    return make_record(FACTS, computed(name, **dict(given)))
 
 
 def told(result: FullView, *titles: str) -> str:
@@ -69,8 +68,9 @@ def of_score(make: Any, share: float, upper: float, lower: float | None = None) 
     return result
 
 
-def computed(name: str, **given: Any) -> Iterable[Any]:
-    return assay([resolve(name, given)], None, Settings(mode="exact"))
+@cache
+def computed(name: str, **given: Any) -> list[Any]:
+    return list(assay([resolve(name, given)], None, Settings(mode="exact")))
 
 
 def beside(result: Record, exact: float = 0.25, **more: Any) -> Record:
