@@ -365,31 +365,32 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
     [
         (DP(epsilon=1.0), ANY),
         (PredictionStability(gamma=0.25), (-3.0, 4.0)),
-        (Stability(gamma=0.5), None),
     ],
 )
 def test_no_number_depends_on_who_runs_the_trials(
-    claim: Claim, numbers: tuple[float, float] | None
+    claim: Claim, numbers: tuple[float, float]
 ) -> None:
+    """Of labels: test_stop_early.py."""
+
     def clipped(
         data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[Any]:
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
-    function = response(1.0) if numbers is None else clipped
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
+    ways: tuple[dict[str, Any], ...] = ({"executor": "inline"}, {"jobs": 2})
     found = [
         valid(
             audit(
-                function,
+                clipped,
                 claim=claim,
                 pairs=pairs,
                 queries=QUERIES,
                 numbers=numbers,
                 budget=3000,
-                jobs=jobs,
+                **who,
             )
         )
-        for jobs in (1, 2)
+        for who in ways
     ]
     assert found[0] == found[1]

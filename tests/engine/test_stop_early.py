@@ -39,6 +39,7 @@ from tests.core.toys import Sampled, flip_group, target_of
 from tests.engine.test_searched import LEAKS, hunted
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
+from tests.statistical.wald import as_promised
 from tests.stats.wealth import log_e
 
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
@@ -246,7 +247,7 @@ def test_early_stops_are_as_frequent_as_enumerated() -> None:
     symmetry every event and direction that the screening may choose has the same law on the
     boundary, so that two cells at most stop twice as often; beyond it it chooses the right one.
     """
-    claim, audits, look = 0.1, 80, 50
+    claim, audits, look = 0.1, 40, 50
     exact = {}
     for truth in (claim, 0.8):
         p1, p0 = float(expit(truth)), float(expit(-truth))
@@ -267,14 +268,12 @@ def test_early_stops_are_as_frequent_as_enumerated() -> None:
 
 @pytest.mark.slow
 def test_whole_audits_on_the_boundary_are_refuted_as_rarely_as_promised() -> None:
-    """By either test, in the exact upper 1 % region of alpha = 0.05."""
-    audits = 150
-    refuted = sum(
-        run(response(1.0), stop_early=True, budget=400, confidence=0.95, seed=seed).verdict
-        == "refuted"
-        for seed in range(audits)
+    """By either test: an error of 5 % fails once in 100 times, one of 15 % passes twice in 100."""
+    settings: dict[str, Any] = {"stop_early": True, "budget": 400, "confidence": 0.95}
+    refuted = (
+        run(response(1.0), seed=seed, **settings).verdict == "refuted" for seed in itertools.count()
     )
-    assert refuted <= binom.ppf(0.99, audits, 0.05)
+    assert as_promised(refuted, 0.05, 0.15)
 
 
 def test_trials_that_are_not_independent_are_still_an_error() -> None:
@@ -286,8 +285,7 @@ def test_trials_that_are_not_independent_are_still_an_error() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    for seed, budget in enumerate((400, 2000)):
-        assert audited(name, seed, budget=budget, stop_early=True).verdict == "error"
+    assert audited(name, 1, stop_early=True).verdict == "error"
 
 
 def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
@@ -385,18 +383,13 @@ def test_the_record_has_the_field_where_trials_ended_early_and_nowhere_else() ->
 
 
 def test_the_same_bytes_whatever_the_number_of_jobs() -> None:
-    for epsilon in (2.0, 1.0):
-        found = []
-        everywhere: list[dict[str, Any]] = [
-            {"executor": "inline"},
-            {"executor": "local", "jobs": 2},
-        ]
-        for who in everywhere:
-            result = run(response(epsilon), stop_early=True, budget=2000, **who)
-            evidence = result.evidence
-            assert evidence is not None
-            found.append((result.outcome, evidence.stopped, make_witness(result), evidence.trials))
-        assert found[0] == found[1]
+    found = []
+    everywhere: list[dict[str, Any]] = [{"executor": "inline"}, {"executor": "local", "jobs": 2}]
+    for who in everywhere:
+        result = run(response(2.0), stop_early=True, budget=2000, **who)
+        evidence, stopped = evidence_of(result)
+        found.append((result.outcome, stopped, make_witness(result), evidence.trials))
+    assert found[0] == found[1]
 
 
 def test_claims_about_means_run_on_and_alone_are_refused() -> None:
@@ -431,7 +424,7 @@ def test_wrong_values_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a number", "a text", "a sequence"])
+@pytest.mark.parametrize("name", ["a number", "a sequence"])
 def test_a_searched_audit_stops_early_and_is_replayed(name: str) -> None:
     function, data = LEAKS[name]
     result = hunted(function, data, budget=20_000, stop_early=True)

@@ -63,7 +63,8 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     target = resolve(name, parameters)
     group = breast_cancer(train=60, queries=6, seed=seed)
     every = [group_laws(target, each, silent) for each in groups_for(target, group)]
-    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
+    settings = Settings(mode="monte-carlo", budget=BUDGET, seed=seed, executor="inline")
+    (result,) = assay([target], group, settings)
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None
     assert len(result.evidence.cells) == sum(
@@ -90,7 +91,7 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
 CASES = [
     (name, {**parameters, "epsilon": epsilon})
     for name, parameters in (("soft-majority", {"r": 5}), ("projected-walk", {"T": 3}))
-    for epsilon in (0.25, 0.5, 1.0)
+    for epsilon in (0.25, 1.0)
 ]
 
 
@@ -117,11 +118,12 @@ def leaking_queries(name: str, parameters: dict[str, object], seed: int) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 def test_more_seeds() -> None:
     parameters: dict[str, object] = {"r": 5, "learner": "naive-bayes", "epsilon": 0.5}
-    found = [each for seed in range(20) for each in shortfalls("soft-majority", parameters, seed)]
+    found = [each for seed in range(8) for each in shortfalls("soft-majority", parameters, seed)]
     assert len(found) == sum(
-        leaking_queries("soft-majority", parameters, seed) for seed in range(20)
+        leaking_queries("soft-majority", parameters, seed) for seed in range(8)
     )
     beyond = sum(each > MOST for each in found)
     assert binom.sf(beyond - 1, len(found), norm.sf(0.6 / 0.26)) > 0.01

@@ -65,6 +65,14 @@ def audited(name: str, seed: int, **settings: Any) -> Result:
     )
 
 
+ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
+"""These need processes of their own; the others are seen inline, which is faster."""
+
+
+def who(name: str) -> dict[str, str]:
+    return {} if name in ALONE else {"executor": "inline"}
+
+
 def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
     return Counter(audited(name, seed, **settings).verdict for seed in range(seeds))
 
@@ -72,7 +80,7 @@ def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_trials_that_are_not_independent_are_an_error(name: str) -> None:
     for seed, budget in ((0, 400), (1, 2000)):
-        result = audited(name, seed, budget=budget)
+        result = audited(name, seed, budget=budget, **who(name))
         assert result.verdict == "error"
         assert "rng" in result.outcome.reason, "the cure"
         assert "\n" not in result.outcome.reason
@@ -96,14 +104,9 @@ def test_a_service_that_stops_answering_is_an_error() -> None:
         assert result.verdict == "error"
 
 
-@pytest.mark.parametrize(
-    "name", ["global_coins", "own_seed", "one_coin_per_call", "drifting", "plain", "weak"]
-)
+@pytest.mark.parametrize("name", ["global_coins", "drifting", "weak"])
 def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None:
-    found = [
-        audited(name, 3, **who).verdict
-        for who in ({"executor": "inline"}, {"jobs": 1}, {"jobs": 2})
-    ]
+    found = [audited(name, 3, **who).verdict for who in ({"executor": "inline"}, {"jobs": 2})]
     assert len(set(found)) == 1
 
 
@@ -130,10 +133,10 @@ def test_a_refutation_that_does_not_come_out_again_is_an_error(
     monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     errors = [
         each
-        for seed in range(6)
+        for seed in range(3)
         if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"
     ]
-    assert len(errors) >= 4
+    assert len(errors) >= 2
     assert {"the refutation did not come out again" in each.outcome.reason for each in errors} == {
         True
     }
@@ -159,19 +162,14 @@ def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2
 
 
-SEEDS = 10
-ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
-"""These need processes of their own; the others are seen inline, which is faster."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    who = {} if name in ALONE else {"executor": "inline"}
-    assert verdicts(name, SEEDS, **who) == {"error": SEEDS}
+    """Of five at the usual budget: a guard that misses a third of them is noticed in .87."""
+    assert verdicts(name, 5, **who(name)) == {"error": 5}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST)
 def test_no_audit_of_independent_trials_is_an_error(name: str) -> None:
-    assert verdicts(name, SEEDS, executor="inline")["error"] == 0
+    assert verdicts(name, 5, executor="inline")["error"] == 0

@@ -19,7 +19,8 @@ from dpassay.stats.combined import FAR
 from dpassay.stats.scales import Ratio
 from tests.stats.inverted import stouffer_lower, stouffer_rejects
 
-DENSE = 20_001
+DENSE = 4_001
+"""Points between which the statistic's minimum is about 1e-5 lower than at them."""
 
 
 @functools.cache
@@ -145,7 +146,7 @@ def check_envelope(case: Case) -> int:
     x, n1, y, n0, delta, alpha = case
     bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
     unit, above = spread(x, n1, y, n0, delta), 0
-    for step in (-3, -0.3, -0.03, 0, 0.005, 0.02, 0.1, 0.5, 2):
+    for step in (-3, -0.03, 0, 0.02, 0.5):
         epsilon = max(0.0, bound + step * unit)
         found = stouffer_rejects(x, n1, y, n0, epsilon=epsilon, delta=delta, alpha=alpha)
         margin = least_statistic(x, n1, y, n0, epsilon, delta, alpha)
@@ -171,12 +172,7 @@ def test_envelope_where_a_tail_underflows(case: Case) -> None:
 
 
 def test_envelope_for_random_counts() -> None:
-    assert sum(check_envelope(case) for case in random_cases(5, 10)) > 10
-
-
-@pytest.mark.slow
-def test_envelope_for_more_random_counts() -> None:
-    assert sum(check_envelope(case) for case in random_cases(6, 40)) > 40
+    assert sum(check_envelope(case) for case in random_cases(5, 20)) > 20
 
 
 def check_inversion(case: Case) -> bool:
@@ -217,11 +213,6 @@ def test_the_bound_inverts_the_test_at_the_edges(case: Case) -> None:
 @pytest.mark.parametrize("case", UNDERFLOW)
 def test_the_bound_inverts_the_test_where_a_tail_underflows(case: Case) -> None:
     assert check_inversion(case)
-
-
-@pytest.mark.slow
-def test_the_bound_inverts_the_test_for_more_counts() -> None:
-    assert sum(map(check_inversion, random_cases(2, 1000))) > 600
 
 
 @pytest.mark.parametrize(
