@@ -45,7 +45,7 @@ def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) 
     if claim is not None:
         target = dataclasses.replace(target, claims=(claim,))
     return next(
-        assay([target], flip_group(queries=2), Settings(**settings)),  # type: ignore[arg-type]
+        assay([target], flip_group(queries=2), Settings(**settings))  # type: ignore[arg-type]
     )
 
 

@@ -361,11 +361,7 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers"),
-    [
-        (DP(epsilon=1.0), ANY),
-        (PredictionStability(gamma=0.25), (-3.0, 4.0)),
-    ],
+    ("claim", "numbers"), [(DP(epsilon=1.0), ANY), (PredictionStability(gamma=0.25), (-3.0, 4.0))]
 )
 def test_no_number_depends_on_who_runs_the_trials(
     claim: Claim, numbers: tuple[float, float]

@@ -58,10 +58,7 @@ def response(epsilon: float) -> Answer:
 
 
 def no_noise(
-    data: Labelled,
-    queries: NDArray[np.float64],
-    size: int,
-    rng: np.random.Generator,
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
 ) -> Any:
     return np.full((size, len(queries)), data.y[0])
 
@@ -73,11 +70,7 @@ class Counting:
         self.function, self.rows = function, 0
 
     def __call__(
-        self,
-        data: Labelled,
-        queries: NDArray[np.float64],
-        size: int,
-        rng: np.random.Generator,
+        self, data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> Any:
         self.rows += size
         return self.function(data, queries, size, rng)

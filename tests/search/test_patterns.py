@@ -32,10 +32,7 @@ def places(*tables: tuple[Key, ...]) -> Encoder:
 SYMBOLS = (TOP, BOTTOM, NUMBER)
 THREE = places(SYMBOLS, SYMBOLS, SYMBOLS)
 CURVES = (ScoreCurve(3, (0.0, 2.0), (-1.0, 1.0)), ScoreCurve(1, (0.0, 1.0), (0.5, 0.0)))
-SCORE = Pattern(
-    THREE,
-    ScoreRule(CURVES, BELOW, 0.25, "x"),
-)
+SCORE = Pattern(THREE, ScoreRule(CURVES, BELOW, 0.25, "x"))
 
 
 @pytest.mark.parametrize(
@@ -45,10 +42,7 @@ SCORE = Pattern(
             (OneOf(0, (0,)), OneOf(1, (0,)), Threshold(5, BELOW, 3.2)),
             "the first two answers are ⊤ and answer 3 is below 3.2",
         ),
-        (
-            (Threshold(3, AT_LEAST, 1.0), OneOf(1, (1,))),
-            "answer 1 is at least 1 and answer 2 is ⊥",
-        ),
+        ((Threshold(3, AT_LEAST, 1.0), OneOf(1, (1,))), "answer 1 is at least 1 and answer 2 is ⊥"),
         ((OneOf(0, (2,)),), "answer 1 is another number"),
         ((OneOf(0, (3,)),), "answer 1 is neither ⊤, ⊥ nor another number"),
         ((OneOf(0, (0, 3)),), "answer 1 is neither ⊥ nor another number"),

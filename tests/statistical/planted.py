@@ -45,12 +45,7 @@ class Row(Space):
         order = rng.permutation(self.pairs)[:most]
         return [_proposal(k) for k in order.tolist()]
 
-    def more(
-        self,
-        best: Sequence[Proposal],
-        rng: np.random.Generator,
-        most: int,
-    ) -> list[Proposal]:
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         return []
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:

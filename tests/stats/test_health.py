@@ -35,7 +35,7 @@ def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...
             p**k for each in calls for p, k in zip(law, each, strict=True)
         )
         total += chance * math.exp(
-            float(statistic(np.array(calls)[:, None, :])[0]),  # type: ignore[operator]
+            float(statistic(np.array(calls)[:, None, :])[0])  # type: ignore[operator]
         )
     return total
 

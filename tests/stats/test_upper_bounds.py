@@ -142,10 +142,7 @@ def test_the_choice_of_faces() -> None:
     ).any()
     assert choose_faces(
         np.array([60, 940]), np.array([500, 500]), 1000, 10_000, scale=Ratio(0.05)
-    ).tolist() == [
-        [False, True],
-        [True, True],
-    ]
+    ).tolist() == [[False, True], [True, True]]
     assert not choose_faces(
         np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=DifferenceScale()
     ).any()

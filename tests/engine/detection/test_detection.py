@@ -12,11 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.engine.detection.audits import (
-    AuditDesign,
-    Frontier,
-    smallest_seen,
-)
+from dpassay.engine.detection.audits import AuditDesign, Frontier, smallest_seen
 from dpassay.engine.detection.families import allowed, answers_of, move_of, through_event
 from dpassay.engine.wording import seen_words
 from dpassay.stats.lower_bounds import Method
