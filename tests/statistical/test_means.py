@@ -143,7 +143,7 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
     return float(np.median(found))
 
 
-@pytest.mark.parametrize("n", [100, 1000, 10_000, 1_000_000])
+@pytest.mark.parametrize("n", [100, 1000, 1_000_000])
 @pytest.mark.parametrize("alpha", [0.05, 1e-3])
 @pytest.mark.parametrize(
     ("means", "spreads"),
@@ -169,8 +169,8 @@ def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Sprea
     assert found < 1.2 * math.sqrt(math.log(1 / alpha) / n)
 
 
-@pytest.mark.parametrize("guess", [0.01, 0.05, 0.2, 0.5, 2.0, 10.0])
-@pytest.mark.parametrize("spread", [0.05, 0.15, 0.28, 0.49])
+@pytest.mark.parametrize("guess", [0.01, 0.2, 2.0, 10.0])
+@pytest.mark.parametrize("spread", [0.05, 0.15, 0.49])
 @pytest.mark.parametrize("n", [300, 100_000])
 def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
     n: int, spread: float, guess: float

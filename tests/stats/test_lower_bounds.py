@@ -20,6 +20,7 @@ from dpassay.stats.lower_bounds import NAMES, Method, accuracy_lower, choose, lo
 from dpassay.stats.power import KNOTS, POWER, detectable, largest_rejecting, power, tight_pair
 from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import Ratio
+from tests.statistical.boundary import largest_rejected
 from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower, stouffer_rejects
 
 METHODS: tuple[Method, ...] = ("stouffer", "fisher", "clopper-pearson", "accuracy")
@@ -168,16 +169,8 @@ def refutes(
 def frontier(
     method: Method, n: int, epsilon: float, delta: float, alpha: float
 ) -> NDArray[np.int64]:
-    """For every x the largest y that refutes, asked one by one; -1 where there is none.
-
-    It can only rise with x.
-    """
-    found, y = [], -1
-    for x in range(n + 1):
-        while y < n and refutes(method, x, y + 1, n, epsilon, delta, alpha):
-            y += 1
-        found.append(y)
-    return np.array(found)
+    """For every x the largest y that refutes, asked one by one."""
+    return largest_rejected(lambda x, y: refutes(method, x, y, n, epsilon, delta, alpha), n, n)
 
 
 def double_sum(
@@ -286,22 +279,6 @@ def test_the_tests_in_the_order_of_their_power() -> None:
             for m in METHODS
         )
         assert accuracy < stouffer < fisher < pearson
-
-
-REPEATS = 1500
-
-
-def test_power_of_stouffer_is_the_frequency_of_refutations() -> None:
-    """Within the exact two-sided 1 % region of the binomial law that the power stands for."""
-    n, (p1, p0) = 1000, tight_pair(1.15, 0.0)
-    expected = power(p1, p0, epsilon=1.0, delta=0.0, n=n, alpha=0.05, method="stouffer")
-    assert 0.7 < expected < 0.95
-    rng = np.random.default_rng(23)
-    pairs = zip(
-        rng.binomial(n, p1, REPEATS).tolist(), rng.binomial(n, p0, REPEATS).tolist(), strict=True
-    )
-    refuted = sum(refutes("stouffer", x, y, n, 1.0, 0.0, 0.05) for x, y in pairs)
-    assert binom.ppf(0.005, REPEATS, expected) <= refuted <= binom.isf(0.005, REPEATS, expected)
 
 
 def test_few_trials_refute_one_when_the_truth_is_two() -> None:

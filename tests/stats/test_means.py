@@ -78,12 +78,12 @@ def twin(x: Counts, y: Counts, gamma: float, alpha: float, spreads: Spreads, poi
 
 
 def dense(x: Counts, y: Counts, gamma: float, alpha: float, spreads: Spreads) -> float:
-    """The same for many answers: 4,000 values of m, twice refined around the least."""
+    """The same for many answers: 1,600 values of m, twice refined around the least."""
     low, high, n1, n0 = max(0.0, -gamma), min(1.0, 1 - gamma), int(x.sum()), int(y.sum())
     mean = float(y @ POINTS) / n0
     error = math.sqrt(max(0.0, float(y @ POINTS**2) / n0 - mean**2) / n0) + 1 / n0
     m = np.union1d(
-        np.linspace(low, high, 2001), np.clip(mean + error * np.linspace(-12, 12, 2001), low, high)
+        np.linspace(low, high, 801), np.clip(mean + error * np.linspace(-12, 12, 801), low, high)
     )
     first, second = np.array(rows(n1, n0, alpha, spreads)).T[..., None, None]
     for _ in range(3):
@@ -161,7 +161,7 @@ def test_the_bound_is_where_the_twin_stops_rejecting(case: int, alpha: float) ->
         (40, 1_000_000, (0.1, 0.35), 1.0, 1e-3),
     ],
 )
-@pytest.mark.parametrize("means", [(0.6, 0.4), (0.3, 0.5), (0.85, 0.8), (0.2, 0.2)])
+@pytest.mark.parametrize("means", [(0.6, 0.4), (0.3, 0.5), (0.85, 0.8)])
 def test_the_bound_is_sharp_and_proven(
     n1: int, n0: int, spreads: Spreads, guess: float, alpha: float, means: tuple[float, float]
 ) -> None:
@@ -281,7 +281,7 @@ guesses = st.sampled_from([(0.3, 0.3), (0.5, 0.5), (0.01, 0.2), (0.02, 0.02)])
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_observed_difference_lies_between_the_bounds(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -290,14 +290,14 @@ def test_the_observed_difference_lies_between_the_bounds(
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_smaller_alpha_gives_a_smaller_bound(x: Counts, y: Counts, spreads: Spreads) -> None:
     bounds = [lower(x, y, alpha, spreads) for alpha in (1e-6, 1e-3, 0.02, 0.05, 0.2)]
     assert bounds == sorted(bounds)
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -319,7 +319,7 @@ def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
 
 @given(histograms(), histograms(), guesses, st.integers(0, GRID - 1), st.integers(1, GRID))
 @example(histogram((22, 25)), histogram((0, 1)), (0.3, 0.3), 0, 1)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_more_on_the_one_side_or_less_on_the_other_never_lowers_the_bound(
     x: Counts, y: Counts, spreads: Spreads, place: int, step: int
 ) -> None:
