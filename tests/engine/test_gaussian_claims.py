@@ -42,6 +42,9 @@ from dpassay.selftest.golden import GaussianRelease
 from dpassay.stats.divergence import gaussian_shift
 from dpassay.stats.scales import ShiftScale
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 E = math.e
 PAIR = replace_one([[0.0], [0.0]], [0, 0], neighbours="flip")
 QUERY = [[0.0]]
@@ -65,9 +68,7 @@ class Response:
     def prepare(self, data: Labelled) -> int:
         return int(data.y[0])
 
-    def sample(
-        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, state: int, queries: Points, size: int, rng: Rng) -> NDArray[np.int64]:
         return rng.choice(self.labels, size=(size, len(queries)), p=self.law(state))
 
     def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
@@ -138,9 +139,7 @@ def test_laplace_noise_projected_to_a_range_has_the_same_distance() -> None:
         def prepare(self, data: Labelled) -> float:
             return float(data.y[0])
 
-        def sample(
-            self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-        ) -> Any:
+        def sample(self, state: float, queries: Points, size: int, rng: Rng) -> Any:
             return np.clip(state + rng.laplace(size=(size, len(queries))), 0.0, 1.0)
 
         def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:

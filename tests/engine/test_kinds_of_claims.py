@@ -34,6 +34,9 @@ from dpassay.targets.groups import PairGroup
 from tests.core.toys import Function, flip_group, response, target_of
 from tests.engine.recorded import LabelShare, recorded
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 PAIRS = replace_one([[0.0]], [0])
 QUERIES = [[0.0], [1.0]]
 ANY = (-math.inf, math.inf)
@@ -44,17 +47,13 @@ GAMMA = 2 / (1 + math.exp(-1)) - 1
 def noisy(scale: float) -> Function:
     """The label of record 0 plus Laplace noise: loss 1 / scale."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
 
     return answer
 
 
-def score(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> NDArray[Any]:
+def score(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
     """A prediction around .2 or .5, by the label of record 0."""
     return np.asarray(
         np.clip(0.2 + 0.3 * data.y[0] + 0.05 * rng.normal(size=(size, len(queries))), 0, 1)
@@ -145,9 +144,7 @@ def test_three_labels_are_judged_one_by_one() -> None:
     """
     table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
 
     result = audit(
@@ -208,9 +205,7 @@ def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
 
 
 def test_a_mean_prediction_in_other_units() -> None:
-    def celsius(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def celsius(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return 100 * score(data, queries, size, rng) - 50
 
     result = audit(
@@ -257,9 +252,7 @@ def test_a_sampler_that_belies_its_point_law_is_an_error() -> None:
 def test_claims_of_several_kinds_share_what_they_can() -> None:
     calls: list[int] = []
 
-    def counted(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def counted(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         calls.append(size)
         return score(data, queries, size, rng)
 
@@ -280,9 +273,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     assert sum(calls) == 1000 + 2 * (2 * (few + 1000) + guards)
     calls.clear()
 
-    def label(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def label(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -338,9 +329,7 @@ def test_stability_of_impossible_rates(gamma: float) -> None:
 def test_more_than_one_finalist_where_there_are_few_queries() -> None:
     """Two leaking pairs of twenty, one query: both are certified, with two that do not leak."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         p = 0.5 + 0.3 * data.y[3] - 0.2 * data.y[5]
         return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
 
@@ -368,9 +357,7 @@ def test_no_number_depends_on_who_runs_the_trials(
 ) -> None:
     """Of labels: test_stop_early.py."""
 
-    def clipped(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def clipped(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))

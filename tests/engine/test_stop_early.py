@@ -42,6 +42,9 @@ from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
 from tests.statistical.wald import as_promised
 from tests.stats.wealth import log_e
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
 BUDGET = 20_000
 
@@ -49,17 +52,13 @@ BUDGET = 20_000
 def response(epsilon: float) -> Answer:
     """Randomised response on the label of record 0: its loss is epsilon exactly."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return dependent.rows(data, len(queries), size, rng, epsilon)
 
     return answer
 
 
-def no_noise(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Any:
+def no_noise(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
     return np.full((size, len(queries)), data.y[0])
 
 
@@ -69,9 +68,7 @@ class Counting:
     def __init__(self, function: Answer) -> None:
         self.function, self.rows = function, 0
 
-    def __call__(
-        self, data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def __call__(self, data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         self.rows += size
         return self.function(data, queries, size, rng)
 
@@ -386,9 +383,7 @@ def test_the_same_bytes_whatever_the_number_of_jobs() -> None:
 
 
 def test_claims_about_means_run_on_and_alone_are_refused() -> None:
-    def share(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def share(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return np.clip(0.4 + 0.2 * data.y[0] + rng.normal(0, 0.05, (size, len(queries))), 0, 1)
 
     claim = PredictionStability(gamma=0.3)
@@ -397,9 +392,7 @@ def test_claims_about_means_run_on_and_alone_are_refused() -> None:
 
 
 def test_half_lines_of_numbers_stop_early_too() -> None:
-    def noisy(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def noisy(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return data.y[0] + rng.laplace(0, 0.4, size=(size, len(queries)))
 
     result = run(noisy, numbers=(-math.inf, math.inf), stop_early=True, budget=4000)

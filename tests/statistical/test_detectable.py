@@ -36,6 +36,9 @@ from dpassay.targets.groups import PairGroup
 from tests.core.toys import target_of
 from tests.statistical.wald import as_promised
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 PAIRS = 12
 FEW = 4
 UNSEEN = 30.0
@@ -160,15 +163,11 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int]) -> Iterator[Resu
     On the label of the first record.
     """
 
-    def labels(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def labels(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         law = laws[int(data.y[0])]
         return rng.choice(len(law), p=law, size=(size, len(queries)))
 
-    def numbers(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def numbers(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         draw = rng.laplace if laws[0] == "Laplace" else rng.normal
         return draw(int(data.y[0]) * move, 1.0, size=(size, len(queries)))
 

@@ -22,23 +22,22 @@ from dpassay.pairs import FlipLabel, Pairs, replace_one
 from tests.core.toys import Function, response
 from tests.statistical.wald import as_promised
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 PAIRS = replace_one([[0.0]], [0])
 ANY = (-math.inf, math.inf)
 
 
 def laplace(scale: float) -> Function:
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
         return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
 
     return answer
 
 
 def gaussian(scale: float) -> Function:
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
         return np.asarray(data.y[0] + rng.normal(0, scale, size=(size, len(queries))))
 
     return answer
@@ -107,9 +106,7 @@ def test_gaussian() -> None:
 def test_an_answer_that_only_one_side_gives_has_an_unbounded_loss() -> None:
     """Uniform on [0, 1] against [1/4, 5/4]: the bound grows with the logarithm of the budget."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
         return np.asarray(rng.random((size, len(queries))) + 0.25 * data.y[0])
 
     bounds = [one(answer, DP(epsilon=1.0), n, 0).lower for n in (1000, 10_000, 100_000)]
@@ -123,9 +120,7 @@ def test_an_atom_is_seen() -> None:
     The answer 0 alone has loss ln 3, no half-line beyond it more than that.
     """
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
         zero = rng.random((size, len(queries))) < (0.1 if data.y[0] else 0.3)
         return np.asarray(np.where(zero, 0.0, rng.random((size, len(queries)))))
 
@@ -141,9 +136,7 @@ FOUR = Pairs(
 )
 
 
-def mean_of(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def mean_of(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
     """A mean prediction of .25 or .5, by the label of record 0."""
     return np.asarray(rng.beta(2, 6 - 4 * data.y[0], size=(size, len(queries))))
 
