@@ -72,6 +72,11 @@ class Share(LabelShare):
         return (PredictionStability(gamma=self.gamma, source="by hand"),)
 
 
+def audited(function: Function, claim: Claim, **more: Any) -> Result:
+    settings = {"pairs": PAIRS, "queries": QUERIES, "budget": 20_000, "executor": "inline"} | more
+    return audit(function, claim=claim, **settings)
+
+
 def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
     """The record of one result, as it is read back."""
     entry: dict[str, Any] = recorded([result], confidence)["results"][0]
@@ -93,14 +98,7 @@ def replayed(result: Result) -> None:
 
 def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
     for gamma, verdict in ((GAMMA, "not refuted"), (GAMMA / 2, "refuted")):
-        result = audit(
-            response(1.0),
-            claim=Stability(gamma=gamma),
-            pairs=PAIRS,
-            queries=QUERIES,
-            budget=10_000,
-            executor="inline",
-        )
+        result = audited(response(1.0), Stability(gamma=gamma), budget=10_000)
         assert result.verdict == verdict
         assert GAMMA - 0.05 < result.lower <= GAMMA <= result.upper < GAMMA + 0.05
         assert gamma < result.detectable < gamma + 0.05
@@ -147,15 +145,7 @@ def test_three_labels_are_judged_one_by_one() -> None:
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
 
-    result = audit(
-        answer,
-        claim=Stability(gamma=0.25),
-        pairs=PAIRS,
-        queries=[[0.0]],
-        labels=(0, 1, 2),
-        budget=20_000,
-        executor="inline",
-    )
+    result = audited(answer, Stability(gamma=0.25), queries=[[0.0]], labels=(0, 1, 2))
     assert result.verdict == "refuted"
     assert result.evidence is not None
     assert result.evidence.worst.event == (2,)
@@ -164,15 +154,7 @@ def test_three_labels_are_judged_one_by_one() -> None:
 
 def test_numbers_are_audited_by_half_lines() -> None:
     for scale, verdict in ((1.0, "not refuted"), (0.5, "refuted")):
-        result = audit(
-            noisy(scale),
-            claim=DP(epsilon=1.0),
-            pairs=PAIRS,
-            queries=QUERIES,
-            numbers=ANY,
-            budget=20_000,
-            executor="inline",
-        )
+        result = audited(noisy(scale), DP(epsilon=1.0), numbers=ANY)
         assert result.verdict == verdict
         assert 0.85 / scale < result.lower < 1 / scale
         assert result.upper == math.inf
@@ -187,15 +169,7 @@ def test_numbers_are_audited_by_half_lines() -> None:
 
 def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
     for gamma, verdict in ((0.3, "not refuted"), (0.25, "refuted")):
-        result = audit(
-            score,
-            claim=PredictionStability(gamma=gamma),
-            pairs=PAIRS,
-            queries=QUERIES,
-            numbers=(0, 1),
-            budget=20_000,
-            executor="inline",
-        )
+        result = audited(score, PredictionStability(gamma=gamma), numbers=(0, 1))
         assert result.verdict == verdict
         assert 0.27 < result.lower < 0.3 < result.upper < 0.33
         replayed(result)
@@ -208,15 +182,7 @@ def test_a_mean_prediction_in_other_units() -> None:
     def celsius(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return 100 * score(data, queries, size, rng) - 50
 
-    result = audit(
-        celsius,
-        claim=PredictionStability(gamma=25.0),
-        pairs=PAIRS,
-        queries=QUERIES,
-        numbers=(-50, 50),
-        budget=20_000,
-        executor="inline",
-    )
+    result = audited(celsius, PredictionStability(gamma=25.0), numbers=(-50, 50))
     assert result.verdict == "refuted"
     assert 27 < result.lower < 30 < result.upper < 33
     assert 25 < result.detectable < 30
@@ -312,10 +278,10 @@ def test_events_of_numbers_without_coins_have_no_exact_form() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1.5, -0.1])
 def test_a_number_outside_its_range_is_an_error(bad: float) -> None:
-    result = audit(
-        lambda data, queries, size, rng: np.full((size, len(queries)), bad),
-        claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=(0, 1),
-    )  # fmt: skip
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
+        return np.full((size, len(queries)), bad)
+
+    result = audited(answer, DP(epsilon=1.0), numbers=(0, 1))
     assert result.verdict == "error"
     assert "expected a finite number in [0, 1]" in result.outcome.reason
 
@@ -338,9 +304,7 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
         changes=tuple(map(FlipLabel, range(20))),
         how="all",
     )
-    result = audit(
-        answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000, executor="inline"
-    )
+    result = audited(answer, DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000)
     assert result.evidence is not None
     assert len(result.evidence.cells) == 1
     assert result.evidence.worst.pair == 3
@@ -361,19 +325,9 @@ def test_no_number_depends_on_who_runs_the_trials(
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
-    ways: tuple[dict[str, Any], ...] = ({"executor": "inline"}, {"jobs": 2})
+    ways: tuple[dict[str, Any], ...] = ({}, {"executor": "local", "jobs": 2})
     found = [
-        valid(
-            audit(
-                clipped,
-                claim=claim,
-                pairs=pairs,
-                queries=QUERIES,
-                numbers=numbers,
-                budget=3000,
-                **who,
-            )
-        )
+        valid(audited(clipped, claim, pairs=pairs, numbers=numbers, budget=3000, **who))
         for who in ways
     ]
     assert found[0] == found[1]

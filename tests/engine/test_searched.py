@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,26 +24,22 @@ from dpassay import (
 from dpassay.engine.result import Result
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
 from dpassay.search.patterns import Pattern
+from tests.engine import recorded as small
+from tests.engine.recorded import recorded
 
-BUDGET = 2000
 Function = Callable[..., Any]
+hunted = partial(small.hunted, budget=2000)
 
 
 @pytest.fixture(autouse=True)
 def short(request: pytest.FixtureRequest) -> None:
     if request.node.get_closest_marker("slow") is None:
         request.getfixturevalue("few_pairs")
-
-
-def hunted(function: Function | Mechanism, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
-    settings: dict[str, Any] = {"budget": BUDGET, "confidence": 0.99, "executor": "inline"} | more
-    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
 def laplace(scale: float) -> Function:
@@ -123,17 +119,10 @@ def test_its_witness_replays_and_its_record_is_valid(name: str) -> None:
     told = replay(witness, target=result.target)
     assert told.reproduced
     assert told.refuted
-    record = _record(result)
-    assert not fault(record, "record")
+    record = recorded([result], 0.99)
     (told_event,) = {each["event"]["words"] for each in record["results"][0]["per_query"]}
     assert told_event in to_markdown(record).replace("\\", "")
     assert "A search proposed" in to_html(record)
-
-
-def _record(result: Result) -> dict[str, Any]:
-    facts = {"seed": 0, "confidence": 0.99, "budget": BUDGET, "profile": "default"}
-    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
-    return json.loads(json.dumps(make_record(facts | more, [result])))  # type: ignore[no-any-return]
 
 
 HONEST: dict[str, tuple[Function, Any]] = {
@@ -165,7 +154,7 @@ def test_what_keeps_its_claim_is_not_refuted(name: str) -> None:
 
 def test_the_same_seed_gives_the_same_bytes_whoever_runs_the_trials() -> None:
     told = [
-        json.dumps(_record(hunted(vectors, Answers(3), **how))["results"])
+        json.dumps(recorded([hunted(vectors, Answers(3), **how)], 0.99)["results"])
         for how in ({}, {"executor": "local", "jobs": 2}, {"seed": 1})
     ]
     assert told[0] == told[1]
@@ -209,10 +198,10 @@ def test_labels_of_any_kind_at_queries() -> None:
 
 def test_other_claims_of_events() -> None:
     shift = lambda data, size, rng: data[0] + rng.normal(size=size)  # noqa: E731
-    refuted = audit(shift, claim=GDP(mu=0.5), data=Answers(1), budget=BUDGET, executor="inline")
+    refuted = audit(shift, claim=GDP(mu=0.5), data=Answers(1), budget=2000, executor="inline")
     assert refuted.verdict == "refuted"
     coin = lambda data, size, rng: rng.random(size) < np.clip(data[0], 0, 1)  # noqa: E731
-    moved = audit(coin, claim=Stability(gamma=0.3), data=Answers(1), budget=BUDGET)
+    moved = audit(coin, claim=Stability(gamma=0.3), data=Answers(1), budget=2000)
     assert moved.verdict == "refuted"
 
 
@@ -265,7 +254,7 @@ def test_a_dataset_that_it_does_not_take_is_passed_over_and_counted() -> None:
     rounds = result.evidence.searched["search"]
     assert sum(each["failed"] for each in rounds) > 0
     assert rounds[0]["pairs"] + rounds[0]["failed"] <= 256
-    assert "passed over, since the mechanism raised" in to_markdown(_record(result))
+    assert "passed over, since the mechanism raised" in to_markdown(recorded([result], 0.99))
 
 
 def test_a_failure_on_the_users_own_data_is_an_error() -> None:

@@ -36,7 +36,8 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.core.toys import Sampled, flip_group, target_of
-from tests.engine.test_searched import LEAKS, hunted
+from tests.engine.recorded import hunted
+from tests.engine.test_searched import LEAKS
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
 from tests.statistical.wald import as_promised

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -14,10 +13,9 @@ import pytest
 from dpassay import DP, Scalars, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record
-from dpassay.record.schemas import fault
 from dpassay.reports.run.lead import lead
 from dpassay.reports.run.page.html import to_html
+from tests.engine.recorded import recorded
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 TABLE = pd.DataFrame({"x": np.linspace(0, 1, 5)})
@@ -65,14 +63,6 @@ CERTAIN = {
 TWINS = {"empty": (empty_is_noise, TABLE), "raw value": (noise_beside, NUMBERS)}
 
 
-def record_of(result: Result) -> dict[str, Any]:
-    facts = {"seed": 0, "confidence": 0.99, "profile": "quick", "budget": 4000, "commit": None}
-    more = {"command": "dpassay run x", "catalogue": False, "complete": True, "data": None}
-    record: dict[str, Any] = json.loads(json.dumps(make_record(facts | more, [result])))
-    assert fault(record, "record") == ""
-    return record
-
-
 @pytest.mark.parametrize("name", CERTAIN)
 def test_certainty_is_named_and_the_factor_beside_it_is_found(name: str) -> None:
     function, data, told = CERTAIN[name]
@@ -83,7 +73,7 @@ def test_certainty_is_named_and_the_factor_beside_it_is_found(name: str) -> None
     assert 1.0 < last.lower < 2.0  # of the noise: 2 nats are its true loss
     alphas = [each.evidence.worst.lower.alpha for each in result.findings if each.evidence]
     assert sum(alphas) == pytest.approx(0.01)
-    record = record_of(result)
+    record = recorded([result], 0.99)
     one, *_, other = record["results"][0]["findings"]
     assert one["certain"] == first.certain
     assert "times" not in lead(record)
@@ -122,7 +112,7 @@ def test_a_factor_is_no_certainty(name: str) -> None:
     result = hunted(function, data)
     assert result.findings == (result,)
     assert result.certain == ""
-    record = record_of(result)
+    record = recorded([result], 0.99)
     assert "findings" not in record["results"][0]
     assert "times what it claims" in lead(record)
     assert "claim what is true" in to_html(record)
@@ -165,7 +155,7 @@ def pages(function: Any, **how: Any) -> tuple[str, str]:
     """What is printed of an audit that refutes nothing, and its page."""
     result = hunted(function, **{"data": NUMBERS, "budget": 500} | how)
     assert result.verdict != "refuted"
-    return " ".join(repr(result).split()), to_html(record_of(result)).replace("&#39;", "'")
+    return " ".join(repr(result).split()), to_html(recorded([result], 0.99)).replace("&#39;", "'")
 
 
 @cache

@@ -12,18 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpassay import DP, Scalars, Tables, audit
-from dpassay.engine.result import Result
+from dpassay import Scalars, Tables
 from dpassay.search.proposals.paths import Path, paths_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
+from tests.engine.recorded import hunted
 
 FRAME = pd.DataFrame({"x": np.linspace(0.0, 1.0, 60), "c": ["a", "b"] * 30})
-
-
-def hunted(function: Any, data: Any, **more: Any) -> Result:
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
-    return audit(function, claim=DP(epsilon=1.0), data=data, **settings)
 
 
 @pytest.mark.parametrize(
