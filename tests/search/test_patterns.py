@@ -188,22 +188,8 @@ def spots(facts: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 PUT: list[Any] = [
-    None,
-    True,
-    -1,
-    0,
-    7,
-    1.5,
-    math.nan,
-    math.inf,
-    10**400,
-    "x",
-    "__class__",
-    [],
-    {},
-    [[]],
-    [-1],
-]
+    None, True, -1, 0, 7, 1.5, math.nan, math.inf, 10**400, "x", "__class__", [], {}, [[]], [-1],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

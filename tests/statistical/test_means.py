@@ -148,14 +148,10 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
 @pytest.mark.parametrize(
     ("means", "spreads"),
     [
-        ((0.6, 0.4), (0.49, 0.49)),
-        ((0.6, 0.4), (0.28, 0.28)),
-        ((0.6, 0.4), (0.1, 0.1)),
-        ((0.6, 0.5), (0.4, 0.05)),
-        ((0.05, 0.02), (0.2, 0.1)),
-        ((0.98, 0.95), (0.1, 0.2)),
+        ((0.6, 0.4), (0.49, 0.49)), ((0.6, 0.4), (0.28, 0.28)), ((0.6, 0.4), (0.1, 0.1)),
+        ((0.6, 0.5), (0.4, 0.05)), ((0.05, 0.02), (0.2, 0.1)), ((0.98, 0.95), (0.1, 0.2)),
     ],
-)
+)  # fmt: skip
 def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Spreads) -> None:
     """At most 1.25 times the ideal of betting (1.3 at n = 100).
 

@@ -106,14 +106,10 @@ def test_median_of_accuracy(
 @pytest.mark.parametrize(
     ("epsilon", "n", "reference"),
     [
-        (1.0, 1_000, 1.169),
-        (1.0, 10_000, 1.052),
-        (1.0, 100_000, 1.016),
-        (0.1, 1_000, 0.2335),
-        (0.1, 10_000, 0.1417),
-        (0.1, 100_000, 0.1131),
+        (1.0, 1_000, 1.169), (1.0, 10_000, 1.052), (1.0, 100_000, 1.016), (0.1, 1_000, 0.2335),
+        (0.1, 10_000, 0.1417), (0.1, 100_000, 0.1131),
     ],
-)
+)  # fmt: skip
 def test_detectable_of_stouffer(epsilon: float, n: int, reference: float) -> None:
     found = detectable(promised=epsilon, scale=Ratio(0.0), n=n, alpha=ALPHA, method="stouffer")
     assert found == pytest.approx(reference, rel=0.01)

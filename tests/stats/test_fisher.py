@@ -31,15 +31,11 @@ def twin(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: 
 CASES = [
     (x, n1, y, n0, epsilon, delta, alpha)
     for x, n1, y, n0 in (
-        (8, 100, 1, 100),
-        (30, 100, 2, 60),
-        (5, 40, 0, 200),
-        (60, 60, 40, 60),
-        (15, 200, 15, 200),
+        (8, 100, 1, 100), (30, 100, 2, 60), (5, 40, 0, 200), (60, 60, 40, 60), (15, 200, 15, 200),
     )
     for epsilon, delta in ((0.1, 0.0), (1.0, 0.0), (1.0, 0.01), (0.0, 0.05), (2.5, 0.0))
     for alpha in (0.05, 1e-4)
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -44,15 +44,11 @@ def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...
 @pytest.mark.parametrize(
     ("sizes", "law"),
     [
-        ((3, 3, 3, 3), (0.5, 0.5)),
-        ((4, 4, 4), (0.9, 0.1)),
-        ((1, 1, 1, 1, 1, 1), (0.3, 0.7)),
-        ((6, 2, 2, 1), (0.999, 0.001)),
-        ((2, 2, 2), (0.2, 0.3, 0.5)),
-        ((3, 1, 2), (0.0, 0.6, 0.4)),
+        ((3, 3, 3, 3), (0.5, 0.5)), ((4, 4, 4), (0.9, 0.1)), ((1, 1, 1, 1, 1, 1), (0.3, 0.7)),
+        ((6, 2, 2, 1), (0.999, 0.001)), ((2, 2, 2), (0.2, 0.3, 0.5)), ((3, 1, 2), (0.0, 0.6, 0.4)),
         ((9, 1), (0.5, 0.5)),
     ],
-)
+)  # fmt: skip
 def test_no_statistic_exceeds_one_on_average(
     statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]
 ) -> None:

@@ -63,13 +63,9 @@ def test_the_same_where_queries_or_labels_differ(score: Any) -> None:
 
 
 CLAIMS = (
-    DP(epsilon=0.5, delta=0.01),
-    DP(epsilon=0.1, delta=0.3),
-    GDP(mu=0.5),
-    Stability(gamma=0.1),
-    zCDP(rho=0.1),
-    RDP(alpha=3.0, epsilon=0.5),
-)
+    DP(epsilon=0.5, delta=0.01), DP(epsilon=0.1, delta=0.3), GDP(mu=0.5), Stability(gamma=0.1),
+    zCDP(rho=0.1), RDP(alpha=3.0, epsilon=0.5),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
