@@ -142,10 +142,8 @@ def test_the_claim_on_the_boundary_is_not_refuted() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 def test_the_claim_on_the_boundary_in_many_runs() -> None:
-    """Refuted no more often than half of alpha = 0.05 allows, the lower bounds' share.
-
-    An error of 2.5 % fails here once in 100 times, one of 10 % passes twice in 100.
-    """
+    """Refuted no more often than half of alpha = 0.05 allows, the lower bounds' share. An error of
+    2.5 % fails here once in 100 times, one of 10 % passes twice in 100."""
     refuted = (
         run(Seeing(), seed=seed, budget=2000, confidence=0.95).verdict == "refuted"
         for seed in count()
@@ -154,10 +152,8 @@ def test_the_claim_on_the_boundary_in_many_runs() -> None:
 
 
 def test_a_discriminant_by_hand() -> None:
-    """Covariance ((2, 1), (1, 1)), inverse ((1, -1), (-1, 2)), means apart by (1, 0).
-
-    Along (1, -1), by 1.
-    """
+    """Covariance ((2, 1), (1, 1)), inverse ((1, -1), (-1, 2)), means apart by (1, 0). Along (1,
+    -1), by 1."""
     side = np.array([[0.0, 2.0, 1.0], [0.0, 1.0, 1.0]])
     other = side + np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     way, distance = discriminant(side, other)

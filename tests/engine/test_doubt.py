@@ -20,9 +20,7 @@ from dpassay.stats.divergence import privacy_loss
 @dataclass(frozen=True, kw_only=True)
 class Declared:
     """Answers 1 with probability sigma(a) on the base dataset and sigma(-a) on every neighbour.
-
-    Declares this error.
-    """
+    Declares this error."""
 
     a: float
     error: float

@@ -1,7 +1,5 @@
-"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named.
-
-The numbers: tests/mechanisms.
-"""
+"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named. The numbers:
+tests/mechanisms."""
 
 from __future__ import annotations
 
@@ -133,10 +131,8 @@ class Counting:
     ("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-3", 3), ("replace-9", 3)]
 )
 def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
-    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets.
-
-    9, 27 and 27 neighbours at distance 1, 2 and 3.
-    """
+    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets. 9, 27 and 27 neighbours
+    at distance 1, 2 and 3."""
     settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
     (result,) = assay([target_of(Counting(relation=relation))], None, settings)
     assert result.verdict == "verified"

@@ -1,7 +1,5 @@
-"""A mechanism that misbehaves in one block of four hundred loses its own result only.
-
-With cause and input; nothing else changes.
-"""
+"""A mechanism that misbehaves in one block of four hundred loses its own result only. With cause
+and input; nothing else changes."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ def no_orphans() -> Iterator[None]:
 
 
 def named(name: str, fault: Fault, place: Place) -> AuditTarget:
-    """Randomised response that begins one block with the fault.
-
-    It knows the block by the state of its generator.
-    """
+    """Randomised response that begins one block with the fault. It knows the block by the state of
+    its generator."""
     change, phase, block = place
     key = stream_key(target(response(1.0), name), GROUP, change, phase=phase, seed=0)
     marked = stream(*key, block).bit_generator.state

@@ -1,7 +1,5 @@
-"""Whole audits of claims of Gaussian differential privacy.
-
-Exact, exhaustive and sampled, on record and replayed.
-"""
+"""Whole audits of claims of Gaussian differential privacy. Exact, exhaustive and sampled, on record
+and replayed."""
 
 from __future__ import annotations
 
@@ -52,10 +50,8 @@ QUERY = [[0.0]]
 
 
 class Response:
-    """Randomised response on the label of record 0.
-
-    With `labels` three, a third answer comes as often as told.
-    """
+    """Randomised response on the label of record 0. With `labels` three, a third answer comes as
+    often as told."""
 
     def __init__(self, mu: float, third: float = 0.0, *, known: bool = True) -> None:
         self.p, self.third, self.known = float(ndtr(mu / 2)), third, known
@@ -165,10 +161,8 @@ def test_the_law_of_labels_is_read_in_exact_and_exhaustive_mode() -> None:
 
 
 def test_a_union_of_labels_may_be_the_worst_event() -> None:
-    """A third answer that tells nothing.
-
-    Added to the likelier one or not, neither label alone shows all.
-    """
+    """A third answer that tells nothing. Added to the likelier one or not, neither label alone
+    shows all."""
 
     class Three(Response):
         def law(self, state: int) -> NDArray[np.float64]:

@@ -1,7 +1,5 @@
-"""Whole audits of every kind of claim: exact, exhaustive and sampled.
-
-Their witnesses replay, their records are valid.
-"""
+"""Whole audits of every kind of claim: exact, exhaustive and sampled. Their witnesses replay, their
+records are valid."""
 
 from __future__ import annotations
 
@@ -111,10 +109,8 @@ def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
 
 
 def test_a_stability_by_the_law() -> None:
-    """Theorem 4.1 with epsilon = 1 and three teachers.
-
-    sigma(1.5) - sigma(.5) is .195 and sigma(.5) - sigma(-.5) .245.
-    """
+    """Theorem 4.1 with epsilon = 1 and three teachers. sigma(1.5) - sigma(.5) is .195 and sigma(.5)
+    - sigma(-.5) .245."""
     true = 1 / (1 + math.exp(-0.5)) - 1 / (1 + math.exp(0.5))
     for gamma, verdict in ((0.25, "not refuted"), (0.24, "refuted")):
         mechanism = SoftMajority(epsilon=1.0, r=5)
@@ -136,10 +132,8 @@ def test_a_stability_by_the_law() -> None:
 
 
 def test_three_labels_are_judged_one_by_one() -> None:
-    """(.3, .3, .4) against (.15, .15, .7).
-
-    .3 by the third label, though a union of two moves as much the other way.
-    """
+    """(.3, .3, .4) against (.15, .15, .7). .3 by the third label, though a union of two moves as
+    much the other way."""
     table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:

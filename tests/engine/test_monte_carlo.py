@@ -284,10 +284,8 @@ def test_an_audit_that_saw_nothing_move_is_inconclusive() -> None:
 
 
 def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
-    """A label of 10 % against 4 % is seen to move.
-
-    Through it a loss of 1.5 would be missed, through one of 70 % not.
-    """
+    """A label of 10 % against 4 % is seen to move. Through it a loss of 1.5 would be missed,
+    through one of 70 % not."""
     rare, evidence = one(Sampled(table=((0.1, 0.9), (0.04, 0.96)), epsilon=1.0), budget=2000)
     assert not evidence.sight.assumed
     assert evidence.sight.frequency == pytest.approx(0.1, abs=0.03)

@@ -1,7 +1,5 @@
-"""How many trials a wanted leak takes: enough, and hardly more than enough.
-
-And what a run would do.
-"""
+"""How many trials a wanted leak takes: enough, and hardly more than enough. And what a run would
+do."""
 
 from __future__ import annotations
 

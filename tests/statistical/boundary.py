@@ -13,10 +13,8 @@ Array = NDArray[np.float64]
 
 
 def boundary(epsilon: float, delta: float, points: int, at_top: int) -> tuple[Array, Array]:
-    """Pairs p1 = min(1, e^epsilon p0 + delta).
-
-    `points` evenly, dense where p1 reaches 1, and down to rare events; `at_top` where p1 is 1.
-    """
+    """Pairs p1 = min(1, e^epsilon p0 + delta). `points` evenly, dense where p1 reaches 1, and down
+    to rare events; `at_top` where p1 is 1."""
     top = (1 - delta) * math.exp(-epsilon)
     even = np.linspace(0, 1, points)
     p0 = np.unique(
@@ -34,9 +32,7 @@ def boundary(epsilon: float, delta: float, points: int, at_top: int) -> tuple[Ar
 
 def largest_rejected(rejects: Callable[[int, int], bool], n1: int, n0: int) -> NDArray[np.int64]:
     """For each x the largest y that is rejected, -1 where there is none; it can only rise with x.
-
-    That it does: tests/stats/test_stouffer.py.
-    """
+    That it does: tests/stats/test_stouffer.py."""
     found, y = [], -1
     for x in range(n1 + 1):
         while y < n0 and rejects(x, y + 1):

@@ -151,10 +151,8 @@ def in_order(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
 
 
 def balanced(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    """Stratified: one coin in each of `size` equal parts of [0, 1].
-
-    Every row has the right law, the rows balance one another.
-    """
+    """Stratified: one coin in each of `size` equal parts of [0, 1]. Every row has the right law,
+    the rows balance one another."""
     coins = (
         rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0)
         + rng.random((size, len(queries)))

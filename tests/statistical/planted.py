@@ -25,10 +25,8 @@ LEAKING = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Row(Space):
-    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1).
-
-    Whatever is called smaller than one of them leaks what the others leak.
-    """
+    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1). Whatever is called smaller
+    than one of them leaks what the others leak."""
 
     pairs: int
     smaller_ones: int = 0

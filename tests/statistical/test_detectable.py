@@ -158,10 +158,8 @@ SHAPES = {
 
 
 def audits(shape: Shape, laws: Any, setting: tuple[float, int]) -> Iterator[Result]:
-    """Audits, seed by seed, of a mechanism that depends on the first label alone.
-
-    On the label of the first record.
-    """
+    """Audits, seed by seed, of a mechanism that depends on the first label alone. On the label of
+    the first record."""
 
     def labels(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         law = laws[int(data.y[0])]
@@ -205,10 +203,8 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int]) -> Iterator[Resu
 
 
 def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
-    """Return the leak that an audit says it would see through the shape's own event.
-
-    And that event's frequency then.
-    """
+    """Return the leak that an audit says it would see through the shape's own event. And that
+    event's frequency then."""
     result = next(audits(shape, shape.laws(1.5 * shape.claim.promised), setting))
     assert result.verdict != "error"
     assert result.evidence is not None

@@ -1,7 +1,5 @@
-"""Error probability of the Stouffer and the accuracy test: at most alpha, not idle.
-
-Enumerated on the boundary of the claim.
-"""
+"""Error probability of the Stouffer and the accuracy test: at most alpha, not idle. Enumerated on
+the boundary of the claim."""
 
 from __future__ import annotations
 
@@ -89,10 +87,8 @@ def test_a_true_stability_is_refuted_with_probability_at_most_alpha(n: int, gamm
 
 
 def within_reach(n0: int, epsilon: float, delta: float, alpha: float) -> bool:
-    """Whether any count refutes the claim.
-
-    Not where even y = 0 is likely at the p0 that lets p1 be 1.
-    """
+    """Whether any count refutes the claim. Not where even y = 0 is likely at the p0 that lets p1 be
+    1."""
     return (1 - (1 - delta) * math.exp(-epsilon)) ** n0 < alpha
 
 
@@ -139,10 +135,8 @@ def test_the_enumeration_notices_a_bold_test() -> None:
 
 
 def accuracy_null(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points on both faces of the claim for a binary pair, and inside it.
-
-    All of them satisfy both inequalities.
-    """
+    """Points on both faces of the claim for a binary pair, and inside it. All of them satisfy both
+    inequalities."""
     e = math.exp(epsilon)
     corner = (1 - delta) / (1 + e)
     even = np.linspace(0, 1, POINTS)

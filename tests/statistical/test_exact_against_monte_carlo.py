@@ -1,7 +1,5 @@
-"""The same cells known in two ways.
-
-Certified lower bounds lie below the exact loss, and not too far below.
-"""
+"""The same cells known in two ways. Certified lower bounds lie below the exact loss, and not too
+far below."""
 
 from __future__ import annotations
 

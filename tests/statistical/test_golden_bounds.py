@@ -1,7 +1,5 @@
-"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni.
-
-Median one-sided 95 % lower bounds.
-"""
+"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni. Median one-sided
+95 % lower bounds."""
 
 from __future__ import annotations
 

@@ -111,10 +111,8 @@ def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None
 
 
 def test_rows_that_balance_one_another_are_an_error_too() -> None:
-    """Their counts are those of no independent rows.
-
-    They never move a bound to the wrong side, though.
-    """
+    """Their counts are those of no independent rows. They never move a bound to the wrong side,
+    though."""
     assert "balance" in audited("balanced", 0).outcome.reason
 
 
@@ -125,10 +123,8 @@ def test_a_slow_api_is_asked_row_by_row() -> None:
 def test_a_refutation_that_does_not_come_out_again_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A cache that is made anew in every process, with the other guards switched off.
-
-    Only the replay is left to see it.
-    """
+    """A cache that is made anew in every process, with the other guards switched off. Only the
+    replay is left to see it."""
     monkeypatch.setattr(Guards, "varied", lambda *_: None)
     monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     errors = [
@@ -153,10 +149,8 @@ def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guards are needed.
-
-    Without them these are refuted at many seeds, though nothing that they show is true.
-    """
+    """The guards are needed. Without them these are refuted at many seeds, though nothing that they
+    show is true."""
     without_guards(monkeypatch)
     for name in ("one_coin_per_call", "one_noise_per_call", "cached_noise_with_jitter"):
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2

@@ -1,7 +1,5 @@
 """Kinds of answers whose event is more than one threshold: broken ones are refuted, twins are not.
-
-Each function spends `part` of epsilon on each of two steps: one is too much, half is right.
-"""
+Each function spends `part` of epsilon on each of two steps: one is too much, half is right."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Bounds on the difference of two means.
-
-Their error by enumeration, widths against the ideal and Hoeffding's, realised power.
-"""
+"""Bounds on the difference of two means. Their error by enumeration, widths against the ideal and
+Hoeffding's, realised power."""
 
 from __future__ import annotations
 
@@ -93,10 +91,8 @@ def test_an_enumeration_would_notice_a_bold_test() -> None:
     ("gamma", "spreads"), [(0.0, (0.3, 0.3)), (0.1, (0.1, 0.3)), (0.5, (0.2, 0.2))]
 )
 def test_the_error_enumerated_for_three_values(gamma: float, spreads: Spreads) -> None:
-    """Answers 0, 1/2 and 1 at n = 8 a side.
-
-    All pairs of laws in twentieths with mu1 <= mu0 + gamma.
-    """
+    """Answers 0, 1/2 and 1 at n = 8 a side. All pairs of laws in twentieths with mu1 <= mu0 +
+    gamma."""
     n, alpha = 8, 0.3
     counts = [each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n]
     sides = np.zeros((len(counts), GRID + 1), dtype=np.int64)
@@ -153,10 +149,8 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
     ],
 )  # fmt: skip
 def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Spreads) -> None:
-    """At most 1.25 times the ideal of betting (1.3 at n = 100).
-
-    And 1.2 times that of Hoeffding at the worst.
-    """
+    """At most 1.25 times the ideal of betting (1.3 at n = 100). And 1.2 times that of Hoeffding at
+    the worst."""
     laws = (law(means[0], spreads[0]), law(means[1], spreads[1]))
     one, other = (moments(each)[1] for each in laws)
     found = width(laws, n, alpha, (one, other))
@@ -171,10 +165,7 @@ def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Sprea
 def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
     n: int, spread: float, guess: float
 ) -> None:
-    """At most 1.65 times his.
-
-    It was up to 7 times without the bets for the largest spreads.
-    """
+    """At most 1.65 times his. It was up to 7 times without the bets for the largest spreads."""
     laws = (law(0.6, spread), law(0.4, spread))
     assert width(laws, n, 0.05, (guess * spread, guess * spread)) < 1.65 * math.sqrt(
         math.log(20) / n
@@ -184,10 +175,8 @@ def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
 @pytest.mark.slow
 @pytest.mark.parametrize("difference", [0.0, 0.05])
 def test_both_bounds_hold_in_simulation(difference: float) -> None:
-    """Skewed laws, spreads from a small pilot.
-
-    For either bound an error of 5 % fails once in 100 times, one of 12 % passes twice in 100.
-    """
+    """Skewed laws, spreads from a small pilot. For either bound an error of 5 % fails once in 100
+    times, one of 12 % passes twice in 100."""
     rng, laws = np.random.default_rng(4), (law(0.03 + difference, 0.1), law(0.03, 0.1))
     truth = moments(laws[0])[0] - moments(laws[1])[0]
 
@@ -238,10 +227,8 @@ def test_the_power_at_what_is_detectable(
 def test_the_power_where_bets_are_capped(
     n: int, alpha: float, spread: float, middle: float
 ) -> None:
-    """At least .85, in the first two settings too.
-
-    Without the cap in `difference_power` it was 0 to .64 there.
-    """
+    """At least .85, in the first two settings too. Without the cap in `difference_power` it was 0
+    to .64 there."""
     found = detectable_difference(
         gamma=0.0, n=n, alpha=alpha, spreads=(spread, spread), screening=ALONE
     )

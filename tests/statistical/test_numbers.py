@@ -1,7 +1,5 @@
-"""Real answers: the reference numbers of STATISTICS section 3, and false alarms.
-
-Of whole audits on the boundary of the claim.
-"""
+"""Real answers: the reference numbers of STATISTICS section 3, and false alarms. Of whole audits on
+the boundary of the claim."""
 
 from __future__ import annotations
 
@@ -66,10 +64,8 @@ def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int
 
 @pytest.mark.usefixtures("bounds_only")
 def test_laplace() -> None:
-    """STATISTICS section 3: .942, limit .962, at 10,000 draws a side.
-
-    The standard error of a median of 51 is .004.
-    """
+    """STATISTICS section 3: .942, limit .962, at 10,000 draws a side. The standard error of a
+    median of 51 is .004."""
     bounds = np.array(
         [one(laplace(1.0), DP(epsilon=1.0), 10_000, seed).lower for seed in range(51)]
     )
@@ -84,10 +80,8 @@ def test_laplace() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 def test_gaussian() -> None:
-    """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side.
-
-    The standard error of a median of 51 is .011.
-    """
+    """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side. The standard error of a
+    median of 51 is .011."""
     epsilon, delta = 2.318, 0.01
     bounds = np.array(
         [
@@ -115,10 +109,8 @@ def test_an_answer_that_only_one_side_gives_has_an_unbounded_loss() -> None:
 
 
 def test_an_atom_is_seen() -> None:
-    """Noise clipped to [0, 1].
-
-    The answer 0 alone has loss ln 3, no half-line beyond it more than that.
-    """
+    """Noise clipped to [0, 1]. The answer 0 alone has loss ln 3, no half-line beyond it more than
+    that."""
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
         zero = rng.random((size, len(queries))) < (0.1 if data.y[0] else 0.3)
@@ -153,10 +145,8 @@ BOUNDARY: dict[str, tuple[Function, dict[str, Any]]] = {
 @pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("name", BOUNDARY)
 def test_false_alarms_are_as_rare_as_promised(name: str) -> None:
-    """Of whole audits at 95 %, half of which is for the lower bounds.
-
-    An error of 2.5 % fails here once in 100 times, one of 10 % passes twice in 100.
-    """
+    """Of whole audits at 95 %, half of which is for the lower bounds. An error of 2.5 % fails here
+    once in 100 times, one of 10 % passes twice in 100."""
     function, arguments = BOUNDARY[name]
 
     def alarm(seed: int) -> bool:

@@ -1,7 +1,5 @@
-"""Reference tables of STATISTICS.
-
-Median bounds of the Stouffer and the accuracy test (section 2), `detectable` (section 6).
-"""
+"""Reference tables of STATISTICS. Median bounds of the Stouffer and the accuracy test (section 2),
+`detectable` (section 6)."""
 
 from __future__ import annotations
 
@@ -59,10 +57,8 @@ def test_median_of_stouffer(
     stouffer: float,
     accuracy: float | None,
 ) -> None:
-    """Half of the bounds are below the table's median, within the scatter of both.
-
-    And half are not.
-    """
+    """Half of the bounds are below the table's median, within the scatter of both. And half are
+    not."""
     p1, p0 = pair(rare, epsilon)
     rng = np.random.default_rng(2018)
     counts = zip(rng.binomial(n, p1, ASK).tolist(), rng.binomial(n, p0, ASK).tolist(), strict=True)

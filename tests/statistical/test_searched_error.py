@@ -1,7 +1,5 @@
-"""The search is paid for: mechanisms on the edge of their claim are refuted at most as often.
-
-The search is as greedy as always, but short, so that many whole audits can be made.
-"""
+"""The search is paid for: mechanisms on the edge of their claim are refuted at most as often. The
+search is as greedy as always, but short, so that many whole audits can be made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Two examples of the specification, audited whole.
-
-A union of labels that no single label shows, and a symmetric answer.
-"""
+"""Two examples of the specification, audited whole. A union of labels that no single label shows,
+and a symmetric answer."""
 
 from __future__ import annotations
 

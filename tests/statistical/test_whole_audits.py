@@ -1,7 +1,5 @@
-"""Whole audits, screening and choice of cells included.
-
-False alarms on the boundary of the claim, and power beyond it.
-"""
+"""Whole audits, screening and choice of cells included. False alarms on the boundary of the claim,
+and power beyond it."""
 
 from __future__ import annotations
 
@@ -49,10 +47,8 @@ def audit(truth: float, claim: float, seed: int, budget: int) -> Result:
 @pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("claim", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_false_alarms_are_as_rare_as_promised(claim: float) -> None:
-    """Of claims that hold exactly: refuted, or bounded from too low above.
-
-    An error of 5 % fails here once in 100 times, one of 12 % passes twice in 100.
-    """
+    """Of claims that hold exactly: refuted, or bounded from too low above. An error of 5 % fails
+    here once in 100 times, one of 12 % passes twice in 100."""
 
     def alarm(seed: int) -> bool:
         result = audit(claim, claim, seed, budget=120)
@@ -63,10 +59,8 @@ def test_false_alarms_are_as_rare_as_promised(claim: float) -> None:
 
 @pytest.mark.slow
 def test_twice_the_claim_is_refuted() -> None:
-    """At least as often as one certified cell's power says; four times in five is too rare.
-
-    Of a loss at `detectable`: test_detectable.py.
-    """
+    """At least as often as one certified cell's power says; four times in five is too rare. Of a
+    loss at `detectable`: test_detectable.py."""
     budget = 400
     expected = power(
         *tight_pair(2.0, 0.0), epsilon=1.0, delta=0.0, n=budget, alpha=ALPHA / 2 / QUERIES

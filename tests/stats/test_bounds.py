@@ -49,10 +49,8 @@ def around(limit: float) -> tuple[float, float]:
 @pytest.mark.parametrize(("n", "x"), SMALL)
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_tail_crosses_alpha_at_the_limit(n: int, x: int, alpha: float) -> None:
-    """P[Bin(n, p) >= x] passes alpha within a few units of rounding of the lower limit.
-
-    The upper limit likewise.
-    """
+    """P[Bin(n, p) >= x] passes alpha within a few units of rounding of the lower limit. The upper
+    limit likewise."""
     lower, upper = (
         float(clopper_pearson_lower(x, n, alpha)),
         float(clopper_pearson_upper(x, n, alpha)),

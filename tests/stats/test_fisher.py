@@ -1,7 +1,4 @@
-"""Fisher's combination against a twin from its definition.
-
-On a dense grid of the nuisance.
-"""
+"""Fisher's combination against a twin from its definition. On a dense grid of the nuisance."""
 
 from __future__ import annotations
 
@@ -62,10 +59,8 @@ def test_the_bound_inverts_the_test(scale: Ratio | DifferenceScale) -> None:
 
 
 def test_it_is_the_best_for_rare_events_only() -> None:
-    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson.
-
-    With a hundred times as many, Stouffer is.
-    """
+    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson. With a hundred
+    times as many, Stouffer is."""
     bounds = (fisher_lower, stouffer_lower, leak_lower)
     rare = [float(bound(12, 1000, 0, 1000, scale=Ratio(), alpha=0.001)) for bound in bounds]
     frequent = [

@@ -1,7 +1,5 @@
-"""Health: every statistic has an expectation of at most 1 under independent trials.
-
-By enumeration; and it sees what it is for.
-"""
+"""Health: every statistic has an expectation of at most 1 under independent trials. By enumeration;
+and it sees what it is for."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from dpassay.stats.health import COMPARED, log_average, log_copied, log_uneven, 
 
 
 def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> float:
-    """E of exp(statistic) where calls of these sizes have independent trials.
-
-    With this law, over all outcomes.
-    """
+    """E of exp(statistic) where calls of these sizes have independent trials. With this law, over
+    all outcomes."""
     columns = [
         [each for each in itertools.product(range(n + 1), repeat=len(law)) if sum(each) == n]
         for n in sizes

@@ -1,7 +1,5 @@
-"""The choice of the test, the accuracy test, and the power of each test.
-
-And the frontier behind the power.
-"""
+"""The choice of the test, the accuracy test, and the power of each test. And the frontier behind
+the power."""
 
 from __future__ import annotations
 
@@ -137,10 +135,8 @@ def test_accuracy_says_nothing_of_guesses_no_better_than_chance(delta: float) ->
 
 
 def test_accuracy_may_bound_the_other_label() -> None:
-    """p1 = .99, p0 = .5: the event has loss .683 and the label beside it ln 50; STATISTICS.
-
-    The test says 1.07.
-    """
+    """p1 = .99, p0 = .5: the event has loss .683 and the label beside it ln 50; STATISTICS. The
+    test says 1.07."""
     n = 1_000_000
     found = accuracy_lower(round(0.99 * n), round(0.5 * n), n, scale=Ratio(0.0), alpha=0.05)
     assert found == pytest.approx(math.log(0.745 / 0.255), abs=0.005)
@@ -282,10 +278,8 @@ def test_the_tests_in_the_order_of_their_power() -> None:
 
 
 def test_few_trials_refute_one_when_the_truth_is_two() -> None:
-    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test.
-
-    Here 30, 68 (Clopper-Pearson), 56 (Fisher).
-    """
+    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test. Here 30, 68
+    (Clopper-Pearson), 56 (Fisher)."""
     needed: dict[Method, int] = {}
     for method in METHODS[1:]:
         powers = (

@@ -1,7 +1,5 @@
 """Bounds on the difference of two means: against a twin, by hand, golden numbers and invariants.
-
-The error, the widths and the power are in tests/statistical.
-"""
+The error, the widths and the power are in tests/statistical."""
 
 from __future__ import annotations
 
@@ -46,10 +44,8 @@ Spreads = tuple[float, float]
 
 
 def rows(n1: int, n0: int, alpha: float, spreads: Spreads) -> list[tuple[float, float]]:
-    """Bets on the two sides, before they are capped.
-
-    Those of BETS for the expected spreads, and the one for spreads of 1/2.
-    """
+    """Bets on the two sides, before they are capped. Those of BETS for the expected spreads, and
+    the one for spreads of 1/2."""
     one, other = (min(max(each, 0.001), 0.5) for each in spreads)
     best = math.sqrt(2 * math.log(1 / alpha)) / math.sqrt(one**2 / n1 + other**2 / n0)
     safe = math.sqrt(2 * math.log(1 / alpha)) / math.sqrt(0.25 / n1 + 0.25 / n0)
@@ -114,10 +110,8 @@ def drawn(rng: np.random.Generator, n: int, mean: float, spread: float) -> Count
 
 
 def test_the_twins_by_hand() -> None:
-    """One answer a side, m = 1/4, gamma = 1/2: both caps are 1.2, both factors 1 + bet / 4.
-
-    The best bet is 2.83.
-    """
+    """One answer a side, m = 1/4, gamma = 1/2: both caps are 1.2, both factors 1 + bet / 4. The
+    best bet is 2.83."""
     x, y, alpha, spreads = histogram((GRID, 1)), histogram((0, 1)), math.exp(-2), (0.5, 0.5)
     found = wealth(x, y, 0.25, 0.5, alpha, spreads)
     assert found == pytest.approx((1.25**2 + 6 * 1.3**2 + 2 * 1.3) / 9, rel=1e-12)
@@ -165,10 +159,8 @@ def test_the_bound_is_where_the_twin_stops_rejecting(case: int, alpha: float) ->
 def test_the_bound_is_sharp_and_proven(
     n1: int, n0: int, spreads: Spreads, guess: float, alpha: float, means: tuple[float, float]
 ) -> None:
-    """It is refuted on a dense scan, and a little above it is not.
-
-    Less than 1 % of its distance to the observed difference above it.
-    """
+    """It is refuted on a dense scan, and a little above it is not. Less than 1 % of its distance to
+    the observed difference above it."""
     rng = np.random.default_rng(12)
     x, y = drawn(rng, n1, means[0], spreads[0]), drawn(rng, n0, means[1], spreads[1])
     expected = (guess * spreads[0], guess * spreads[1])
@@ -198,10 +190,8 @@ def test_the_bound_is_sharp_where_the_least_evidence_is_at_an_end(
 @pytest.mark.parametrize("gamma", [-0.4, 0.0, 0.3])
 @pytest.mark.parametrize("capped", ["neither", "one", "other", "both", "within a cell"])
 def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str) -> None:
-    """Per bet, at wide cells, for answers that lie far apart.
-
-    The product is concave in m only where neither bet is capped.
-    """
+    """Per bet, at wide cells, for answers that lie far apart. The product is concave in m only
+    where neither bet is capped."""
     rng, low, high = np.random.default_rng(6), max(0.0, -gamma), min(1.0, 1 - gamma)
     bets = {
         "neither": (0.5, 0.5),
@@ -382,10 +372,8 @@ def test_what_is_not_detectable_at_all() -> None:
 
 
 def test_bets_are_capped_so_that_few_answers_with_small_spreads_refute_little() -> None:
-    """At n = 100 and a spread of .03 the power at .018 was said to be .9.
-
-    At the middle of the range it is .4.
-    """
+    """At n = 100 and a spread of .03 the power at .018 was said to be .9. At the middle of the
+    range it is .4."""
     assert difference_power(0.018, n=100, alpha=0.05, spreads=(0.03, 0.03)) < 1e-6
     enough = (math.log(5) + math.log(20)) / (CAP * 100)
     assert difference_power(enough, n=100, alpha=0.05, spreads=(0.03, 0.03)) < 0.5
@@ -397,10 +385,8 @@ def test_bets_are_capped_so_that_few_answers_with_small_spreads_refute_little() 
 
 @pytest.mark.parametrize("reverse", [0.0, 0.5, 1.0])
 def test_a_crowd_hides_a_difference_no_oftener_than_is_said(reverse: float) -> None:
-    """One pair of forty above the others' difference, 300 screening trials each.
-
-    A part of the others differs the other way.
-    """
+    """One pair of forty above the others' difference, 300 screening trials each. A part of the
+    others differs the other way."""
     gamma, spread, pairs, draws, finalists = 0.2, 0.1, 40, 300, 2
     found = detectable_difference(
         gamma=gamma, n=10**8, alpha=0.05, spreads=(spread, spread),

@@ -1,7 +1,5 @@
-"""Power against the double sum over all counts, simulation and `detectable`.
-
-Against the definition of `detectable`.
-"""
+"""Power against the double sum over all counts, simulation and `detectable`. Against the definition
+of `detectable`."""
 
 from __future__ import annotations
 
@@ -38,10 +36,8 @@ def test_detectable_falls_with_trials_and_rises_with_confidence() -> None:
 
 
 def test_detectable_is_close_to_the_fast_form() -> None:
-    """STATISTICS section 6 for a single test.
-
-    Two limits at alpha / 2 cost up to a factor sqrt 2 and never less than it.
-    """
+    """STATISTICS section 6 for a single test. Two limits at alpha / 2 cost up to a factor sqrt 2
+    and never less than it."""
     for n, limit in ((1000, 1.169), (10_000, 1.052), (100_000, 1.016)):
         found = detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05)
         assert limit - 1 < found - 1 < 1.5 * (limit - 1)

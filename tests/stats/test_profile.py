@@ -1,7 +1,5 @@
-"""Privacy profile and trade-off function against brute force and closed forms.
-
-Over all events and tests.
-"""
+"""Privacy profile and trade-off function against brute force and closed forms. Over all events and
+tests."""
 
 from __future__ import annotations
 
@@ -151,10 +149,8 @@ def test_the_exact_trade_off_is_that_of_the_best_randomised_test(
 @given(laws())
 @settings(max_examples=60)
 def test_the_trade_off_is_the_dual_of_the_profile(pair: tuple[Weights, Weights]) -> None:
-    """The duality of Dong, Roth and Su.
-
-    The supremum is attained where two events give the same line P[E] - t Q[E].
-    """
+    """The duality of Dong, Roth and Su. The supremum is attained where two events give the same
+    line P[E] - t Q[E]."""
     p, q = (
         np.array([total(side, event) / sum(side) for event in all_events(len(side))])
         for side in pair
@@ -215,10 +211,8 @@ def test_the_least_private_law_of_a_claim_has_the_trade_off_of_the_claim(
 
 
 def test_both_directions_by_hand() -> None:
-    """From S the label 0 loses .9 - .5 e^epsilon.
-
-    From S' the label 1 loses .5 - .1 e^epsilon, which is more from the start.
-    """
+    """From S the label 0 loses .9 - .5 e^epsilon. From S' the label 1 loses .5 - .1 e^epsilon,
+    which is more from the start."""
     e = np.exp(GRID)
     expected = np.maximum(0, np.maximum(0.9 - 0.5 * e, 0.5 - 0.1 * e))
     for p, q in (([0.9, 0.1], [0.5, 0.5]), ([0.5, 0.5], [0.9, 0.1])):
@@ -226,10 +220,8 @@ def test_both_directions_by_hand() -> None:
 
 
 def test_the_union_of_two_labels_counts() -> None:
-    """STATISTICS, section 3: delta = .1 needs epsilon .511 = ln(5/3).
-
-    Single labels would say .05 there.
-    """
+    """STATISTICS, section 3: delta = .1 needs epsilon .511 = ln(5/3). Single labels would say .05
+    there."""
     profile = profile_of([0.3, 0.3, 0.4], [0.15, 0.15, 0.7], epsilon=[math.log(5 / 3)])
     np.testing.assert_allclose([profile.lower[0], profile.upper[0]], 0.1, atol=1e-12)
 
@@ -286,10 +278,8 @@ def naive_family(labels: int, events: list[list[bool]] | None) -> list[tuple[int
 def naive_intervals(
     sample: Weights, family: list[tuple[int, ...]], alpha: float
 ) -> dict[tuple[int, ...], tuple[float, float]]:
-    """Half of alpha for single labels and their complements, half for the rest.
-
-    2 datasets x 2 tails x half of the events.
-    """
+    """Half of alpha for single labels and their complements, half for the rest. 2 datasets x 2
+    tails x half of the events."""
     groups = [
         [event for event in family if (min(sum(event), len(event) - sum(event)) == 1) == flag]
         for flag in (True, False)
@@ -306,10 +296,8 @@ def naive_intervals(
 def naive_band(
     x: Weights, y: Weights, epsilon: float, alpha: float, events: list[list[bool]] | None
 ) -> tuple[float, float]:
-    """By brute force over all events, each with its own interval or with sums.
-
-    Sums over its labels or its complement's.
-    """
+    """By brute force over all events, each with its own interval or with sums. Sums over its labels
+    or its complement's."""
     labels = len(x)
     family = naive_family(labels, events)
     sides = [naive_intervals(sample, family, alpha) for sample in (x, y)]

@@ -1,7 +1,5 @@
-"""What a whole audit would see.
-
-Held against screenings and certifications that are simulated one by one.
-"""
+"""What a whole audit would see. Held against screenings and certifications that are simulated one
+by one."""
 
 from __future__ import annotations
 
@@ -57,10 +55,8 @@ def ranks(one: Counts, other: Counts, audited: AuditDesign) -> NDArray[np.float6
 def refuted(
     audited: AuditDesign, frequency: float, leak: float, runs: int, *, decoys: bool = False
 ) -> int:
-    """Simulated as it is done, against either end of what the claim allows the crowd.
-
-    The certification by the Stouffer test.
-    """
+    """Simulated as it is done, against either end of what the claim allows the crowd. The
+    certification by the Stouffer test."""
     scale, screening, labels, n = (
         audited.scale,
         audited.screening,

@@ -1,7 +1,5 @@
-"""`search_seconds=`: time ends a search; what it has found is certified as ever.
-
-The clock is one that the audited function itself moves, so that no test depends on the machine.
-"""
+"""`search_seconds=`: time ends a search; what it has found is certified as ever. The clock is one
+that the audited function itself moves, so that no test depends on the machine."""
 
 from __future__ import annotations
 
