@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_leaks_the_claim_at_every_pair_is_seldom_refuted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An error of 5 % fails here once in 100 times, one of 25 % passes five times in 100."""
-    shape = SHAPES["a frequent label"]
+    shape = replace(SHAPES["a frequent label"], budget=500, pairs=12)
     monkeypatch.setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
     for guard in ("varied", "asked_again", "confirmed"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)

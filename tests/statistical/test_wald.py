@@ -15,7 +15,7 @@ def test_both_errors_by_enumeration(promised: float, wrong: float) -> None:
     """The exact law of the count among the runs that are not decided yet, run after run."""
     for p, bad, most in ((promised, False, 0.01), (wrong, True, 0.02)):
         alive, erred, runs = np.ones(1), 0.0, 0
-        while alive.sum() > 1e-6:
+        while alive.sum() > 1e-4:
             runs += 1
             alive = np.append(alive * (1 - p), 0) + np.append(0, alive * p)
             found = [decision(k, runs, promised, wrong, 0.01, 0.02) for k in range(runs + 1)]
