@@ -216,28 +216,13 @@ def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str)
 GOLDEN = [
     (histogram((0, 400), (64, 600)), histogram((0, 600), (64, 400)), (0.5, 0.5), 0.05, 0.138930006),
     (histogram((0, 400), (64, 600)), histogram((0, 600), (64, 400)), (0.5, 0.5), 1e-4, 0.098678943),
-    (
-        histogram((24, 5000), (40, 5000)),
-        histogram((22, 5000), (42, 5000)),
-        (0.13, 0.16),
-        0.05,
-        -0.005721472,
-    ),
-    (
-        histogram((60, 10), (64, 90)),
-        histogram((0, 9000), (8, 1000)),
-        (0.02, 0.04),
-        0.01,
-        0.915304736,
-    ),
-    (
-        histogram((0, 10**6 - 900), (64, 900)),
-        histogram((0, 10**6 - 300), (64, 300)),
-        (0.03, 0.02),
-        0.001,
-        0.000459979,
-    ),
-]
+    (histogram((24, 5000), (40, 5000)), histogram((22, 5000), (42, 5000)), (0.13, 0.16), 0.05,
+     -0.005721472),
+    (histogram((60, 10), (64, 90)), histogram((0, 9000), (8, 1000)), (0.02, 0.04), 0.01,
+     0.915304736),
+    (histogram((0, 10**6 - 900), (64, 900)), histogram((0, 10**6 - 300), (64, 300)), (0.03, 0.02),
+     0.001, 0.000459979),
+]  # fmt: skip
 """Counts, spreads, alpha and the smallest gamma that the dense twin does not reject, by
 bisection."""
 
