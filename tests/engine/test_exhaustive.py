@@ -83,15 +83,6 @@ def test_delta_is_taken_off() -> None:
     assert result.verdict == "refuted"
 
 
-def test_equal_within_rounding_is_verified() -> None:
-    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
-    (result,) = assay(
-        [target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))
-    )
-    assert result.verdict == "verified"
-    assert "equal to the claim within numerical error" in result.outcome.reason
-
-
 def test_what_has_no_law_cannot_be_enumerated() -> None:
     def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
         return np.zeros((size, len(queries)), dtype=int)

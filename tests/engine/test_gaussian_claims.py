@@ -271,17 +271,9 @@ def test_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = [
-        "run",
-        "soft-majority",
-        "--profile",
-        "quick",
-        "--claim",
-        "mu=0.4",
-        "--mode",
-        "monte-carlo",
-        "--budget",
-        "3000",
-    ]
+        "run", "soft-majority", "--profile", "quick", "--claim", "mu=0.4", "--mode", "monte-carlo",
+        "--budget", "3000",
+    ]  # fmt: skip
     assert main([*run, "--out", "out", "-q"]) == 1
     report = Path("out/report.md").read_text(encoding="utf-8")
     assert "0.4-Gaussian differential privacy" in report

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from dpassay.data import load, split
 from dpassay.engine.exact import Laws, group_laws
@@ -99,30 +99,3 @@ def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
     assert len(found) >= 8
     assert max(found) <= MOST
     assert 0.5 < float(np.mean(found)) < 1.3
-
-
-def leaking_queries(name: str, parameters: dict[str, object], seed: int) -> int:
-    """Number of query points of one audit at which any pair leaks at all."""
-    target = resolve(name, parameters)
-    every = [
-        group_laws(target, each, silent)
-        for each in groups_for(target, breast_cancer(train=60, queries=6, seed=seed))
-    ]
-    return sum(
-        int((laws.neighbours != laws.base).any(axis=(0, 2)).sum())
-        for laws in every
-        if laws is not None
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("bounds_only")
-def test_more_seeds() -> None:
-    parameters: dict[str, object] = {"r": 5, "learner": "naive-bayes", "epsilon": 0.5}
-    found = [each for seed in range(8) for each in shortfalls("soft-majority", parameters, seed)]
-    assert len(found) == sum(
-        leaking_queries("soft-majority", parameters, seed) for seed in range(8)
-    )
-    beyond = sum(each > MOST for each in found)
-    assert binom.sf(beyond - 1, len(found), norm.sf(0.6 / 0.26)) > 0.01
-    assert 0.7 < float(np.mean(found)) < 1.3
