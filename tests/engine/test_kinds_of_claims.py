@@ -71,7 +71,8 @@ class Share(LabelShare):
 
 
 def audited(function: Function, claim: Claim, **more: Any) -> Result:
-    settings = {"pairs": PAIRS, "queries": QUERIES, "budget": 20_000, "executor": "inline"} | more
+    usual = {"pairs": PAIRS, "queries": QUERIES, "budget": 20_000, "executor": "inline"}
+    settings: dict[str, Any] = usual | more
     return audit(function, claim=claim, **settings)
 
 
