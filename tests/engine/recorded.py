@@ -1,4 +1,4 @@
-"""Results as a valid record has them, and a mechanism that answers the share of labels 1."""
+"""Searched audits, results as a valid record has them, and a mechanism without coins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay import PointLaw
+from dpassay import DP, PointLaw, audit
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.record.files import dumps
@@ -27,6 +27,12 @@ def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, 
     record: dict[str, Any] = json.loads(dumps(make_record(run, results)))
     jsonschema.validate(record, record_schema())
     return record
+
+
+def hunted(function: Any, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
+    """Audit with a small search in this process."""
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
 class LabelShare:

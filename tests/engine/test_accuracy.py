@@ -1,7 +1,5 @@
-"""Claims about an error of one dataset: the first of the two counts, whatever the other is.
-
-Exact, exhaustive and replayed.
-"""
+"""Claims about an error of one dataset: the first of the two counts, whatever the other is. Exact,
+exhaustive and replayed."""
 
 from __future__ import annotations
 
@@ -68,10 +66,8 @@ class Excess(ShareOfOnes):
 
 
 def test_an_excess_below_0_is_told_as_it_is() -> None:
-    """It was cut off at 0.
-
-    Shown as at most 1e-15, at the first pair instead of the worst, 'at least 0' for certain.
-    """
+    """It was cut off at 0. Shown as at most 1e-15, at the first pair instead of the worst, 'at
+    least 0' for certain."""
     pairs = replace_one([[0.0], [1.0]], [1, 0], neighbours="flip")
     pairs = replace(pairs, changes=pairs.changes[:1])  # none left: -.9; the base is the worse
     result = audit(Excess(), pairs=pairs, queries=QUERIES, mode="exact")

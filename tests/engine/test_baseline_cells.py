@@ -25,6 +25,9 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
 from tests.core.toys import Function, flip_group, response
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 BUDGET = 2_500
 GROUP = flip_group(records=4, queries=2)
 RUN = {
@@ -36,9 +39,7 @@ RUN = {
 def noisy(scale: float) -> Function:
     """The first label plus Laplace noise; the second query is told the other way round."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         answers: NDArray[Any] = data.y[0] * np.where(
             np.arange(len(queries)) % 2, -1, 1
         ) + rng.laplace(0, scale, (size, len(queries)))
@@ -50,9 +51,7 @@ def noisy(scale: float) -> Function:
 def share(scale: float) -> Function:
     """A number in [0, 1] that depends on the first label."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         answers: NDArray[Any] = np.clip(
             0.4 + scale * data.y[0] + 0.1 * rng.random((size, len(queries))), 0, 1
         )

@@ -1,7 +1,5 @@
-"""Exact mode: every cell's loss by hand, both directions, and the goodness of fit.
-
-This ties the sampler to the law.
-"""
+"""Exact mode: every cell's loss by hand, both directions, and the goodness of fit. This ties the
+sampler to the law."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) 
     if claim is not None:
         target = dataclasses.replace(target, claims=(claim,))
     return next(
-        assay([target], flip_group(queries=2), Settings(**settings)),  # type: ignore[arg-type]
+        assay([target], flip_group(queries=2), Settings(**settings))  # type: ignore[arg-type]
     )
 
 
@@ -179,10 +177,8 @@ def test_impossible_labels_have_p_value_one_or_zero() -> None:
 
 
 def test_a_probability_one_rounding_above_one_is_one() -> None:
-    """A law admits logarithms up to 1e-12.
-
-    The test of the sampler must not turn into NaN, which raises no alarm.
-    """
+    """A law admits logarithms up to 1e-12. The test of the sampler must not turn into NaN, which
+    raises no alarm."""
     law = FiniteLaw(log_p=np.array([[-np.inf, 2.0**-52]]), error=1e-15)
     assert law.p.max() <= 1
     assert two_sided(np.array([[0, 10]]), 10, law).tolist() == [[1, 1]]

@@ -29,10 +29,8 @@ SIDES: tuple[Place, Place] = ((0, None), (0, 0))
 
 
 class Drawn:
-    """Draws lots as an executor does: the event has probability p on each side.
-
-    With a pool each lot draws from so many answers of its own.
-    """
+    """Draws lots as an executor does: the event has probability p on each side. With a pool each
+    lot draws from so many answers of its own."""
 
     seeded = False
 

@@ -1,7 +1,5 @@
-"""Whole audits of every kind of claim: exact, exhaustive and sampled.
-
-Their witnesses replay, their records are valid.
-"""
+"""Whole audits of every kind of claim: exact, exhaustive and sampled. Their witnesses replay, their
+records are valid."""
 
 from __future__ import annotations
 
@@ -34,6 +32,9 @@ from dpassay.targets.groups import PairGroup
 from tests.core.toys import Function, flip_group, response, target_of
 from tests.engine.recorded import LabelShare, recorded
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 PAIRS = replace_one([[0.0]], [0])
 QUERIES = [[0.0], [1.0]]
 ANY = (-math.inf, math.inf)
@@ -44,17 +45,13 @@ GAMMA = 2 / (1 + math.exp(-1)) - 1
 def noisy(scale: float) -> Function:
     """The label of record 0 plus Laplace noise: loss 1 / scale."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
 
     return answer
 
 
-def score(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> NDArray[Any]:
+def score(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
     """A prediction around .2 or .5, by the label of record 0."""
     return np.asarray(
         np.clip(0.2 + 0.3 * data.y[0] + 0.05 * rng.normal(size=(size, len(queries))), 0, 1)
@@ -71,6 +68,12 @@ class Share(LabelShare):
     @property
     def claims(self) -> tuple[Claim, ...]:
         return (PredictionStability(gamma=self.gamma, source="by hand"),)
+
+
+def audited(function: Function, claim: Claim, **more: Any) -> Result:
+    usual = {"pairs": PAIRS, "queries": QUERIES, "budget": 20_000, "executor": "inline"}
+    settings: dict[str, Any] = usual | more
+    return audit(function, claim=claim, **settings)
 
 
 def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
@@ -94,14 +97,7 @@ def replayed(result: Result) -> None:
 
 def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
     for gamma, verdict in ((GAMMA, "not refuted"), (GAMMA / 2, "refuted")):
-        result = audit(
-            response(1.0),
-            claim=Stability(gamma=gamma),
-            pairs=PAIRS,
-            queries=QUERIES,
-            budget=10_000,
-            executor="inline",
-        )
+        result = audited(response(1.0), Stability(gamma=gamma), budget=10_000)
         assert result.verdict == verdict
         assert GAMMA - 0.05 < result.lower <= GAMMA <= result.upper < GAMMA + 0.05
         assert gamma < result.detectable < gamma + 0.05
@@ -114,10 +110,8 @@ def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
 
 
 def test_a_stability_by_the_law() -> None:
-    """Theorem 4.1 with epsilon = 1 and three teachers.
-
-    sigma(1.5) - sigma(.5) is .195 and sigma(.5) - sigma(-.5) .245.
-    """
+    """Theorem 4.1 with epsilon = 1 and three teachers. sigma(1.5) - sigma(.5) is .195 and sigma(.5)
+    - sigma(-.5) .245."""
     true = 1 / (1 + math.exp(-0.5)) - 1 / (1 + math.exp(0.5))
     for gamma, verdict in ((0.25, "not refuted"), (0.24, "refuted")):
         mechanism = SoftMajority(epsilon=1.0, r=5)
@@ -139,26 +133,14 @@ def test_a_stability_by_the_law() -> None:
 
 
 def test_three_labels_are_judged_one_by_one() -> None:
-    """(.3, .3, .4) against (.15, .15, .7).
-
-    .3 by the third label, though a union of two moves as much the other way.
-    """
+    """(.3, .3, .4) against (.15, .15, .7). .3 by the third label, though a union of two moves as
+    much the other way."""
     table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
 
-    result = audit(
-        answer,
-        claim=Stability(gamma=0.25),
-        pairs=PAIRS,
-        queries=[[0.0]],
-        labels=(0, 1, 2),
-        budget=20_000,
-        executor="inline",
-    )
+    result = audited(answer, Stability(gamma=0.25), queries=[[0.0]], labels=(0, 1, 2))
     assert result.verdict == "refuted"
     assert result.evidence is not None
     assert result.evidence.worst.event == (2,)
@@ -167,15 +149,7 @@ def test_three_labels_are_judged_one_by_one() -> None:
 
 def test_numbers_are_audited_by_half_lines() -> None:
     for scale, verdict in ((1.0, "not refuted"), (0.5, "refuted")):
-        result = audit(
-            noisy(scale),
-            claim=DP(epsilon=1.0),
-            pairs=PAIRS,
-            queries=QUERIES,
-            numbers=ANY,
-            budget=20_000,
-            executor="inline",
-        )
+        result = audited(noisy(scale), DP(epsilon=1.0), numbers=ANY)
         assert result.verdict == verdict
         assert 0.85 / scale < result.lower < 1 / scale
         assert result.upper == math.inf
@@ -190,15 +164,7 @@ def test_numbers_are_audited_by_half_lines() -> None:
 
 def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
     for gamma, verdict in ((0.3, "not refuted"), (0.25, "refuted")):
-        result = audit(
-            score,
-            claim=PredictionStability(gamma=gamma),
-            pairs=PAIRS,
-            queries=QUERIES,
-            numbers=(0, 1),
-            budget=20_000,
-            executor="inline",
-        )
+        result = audited(score, PredictionStability(gamma=gamma), numbers=(0, 1))
         assert result.verdict == verdict
         assert 0.27 < result.lower < 0.3 < result.upper < 0.33
         replayed(result)
@@ -208,20 +174,10 @@ def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
 
 
 def test_a_mean_prediction_in_other_units() -> None:
-    def celsius(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def celsius(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return 100 * score(data, queries, size, rng) - 50
 
-    result = audit(
-        celsius,
-        claim=PredictionStability(gamma=25.0),
-        pairs=PAIRS,
-        queries=QUERIES,
-        numbers=(-50, 50),
-        budget=20_000,
-        executor="inline",
-    )
+    result = audited(celsius, PredictionStability(gamma=25.0), numbers=(-50, 50))
     assert result.verdict == "refuted"
     assert 27 < result.lower < 30 < result.upper < 33
     assert 25 < result.detectable < 30
@@ -257,9 +213,7 @@ def test_a_sampler_that_belies_its_point_law_is_an_error() -> None:
 def test_claims_of_several_kinds_share_what_they_can() -> None:
     calls: list[int] = []
 
-    def counted(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def counted(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         calls.append(size)
         return score(data, queries, size, rng)
 
@@ -280,9 +234,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     assert sum(calls) == 1000 + 2 * (2 * (few + 1000) + guards)
     calls.clear()
 
-    def label(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def label(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -321,10 +273,10 @@ def test_events_of_numbers_without_coins_have_no_exact_form() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1.5, -0.1])
 def test_a_number_outside_its_range_is_an_error(bad: float) -> None:
-    result = audit(
-        lambda data, queries, size, rng: np.full((size, len(queries)), bad),
-        claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=(0, 1),
-    )  # fmt: skip
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
+        return np.full((size, len(queries)), bad)
+
+    result = audited(answer, DP(epsilon=1.0), numbers=(0, 1))
     assert result.verdict == "error"
     assert "expected a finite number in [0, 1]" in result.outcome.reason
 
@@ -338,9 +290,7 @@ def test_stability_of_impossible_rates(gamma: float) -> None:
 def test_more_than_one_finalist_where_there_are_few_queries() -> None:
     """Two leaking pairs of twenty, one query: both are certified, with two that do not leak."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         p = 0.5 + 0.3 * data.y[3] - 0.2 * data.y[5]
         return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
 
@@ -349,9 +299,7 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
         changes=tuple(map(FlipLabel, range(20))),
         how="all",
     )
-    result = audit(
-        answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000, executor="inline"
-    )
+    result = audited(answer, DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000)
     assert result.evidence is not None
     assert len(result.evidence.cells) == 1
     assert result.evidence.worst.pair == 3
@@ -361,35 +309,20 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers"),
-    [
-        (DP(epsilon=1.0), ANY),
-        (PredictionStability(gamma=0.25), (-3.0, 4.0)),
-        (Stability(gamma=0.5), None),
-    ],
+    ("claim", "numbers"), [(DP(epsilon=1.0), ANY), (PredictionStability(gamma=0.25), (-3.0, 4.0))]
 )
 def test_no_number_depends_on_who_runs_the_trials(
-    claim: Claim, numbers: tuple[float, float] | None
+    claim: Claim, numbers: tuple[float, float]
 ) -> None:
-    def clipped(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    """Of labels: test_stop_early.py."""
+
+    def clipped(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
-    function = response(1.0) if numbers is None else clipped
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
+    ways: tuple[dict[str, Any], ...] = ({}, {"executor": "local", "jobs": 2})
     found = [
-        valid(
-            audit(
-                function,
-                claim=claim,
-                pairs=pairs,
-                queries=QUERIES,
-                numbers=numbers,
-                budget=3000,
-                jobs=jobs,
-            )
-        )
-        for jobs in (1, 2)
+        valid(audited(clipped, claim, pairs=pairs, numbers=numbers, budget=3000, **who))
+        for who in ways
     ]
     assert found[0] == found[1]

@@ -1,7 +1,5 @@
-"""How many trials a wanted leak takes: enough, and hardly more than enough.
-
-And what a run would do.
-"""
+"""How many trials a wanted leak takes: enough, and hardly more than enough. And what a run would
+do."""
 
 from __future__ import annotations
 
@@ -183,19 +181,9 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = [
-        "run",
-        "soft-majority",
-        "-p",
-        "r=5",
-        "--train",
-        "20",
-        "--queries",
-        "2",
-        "--mode",
-        "monte-carlo",
-        "--budget",
-        "1000",
-    ]
+        "run", "soft-majority", "-p", "r=5", "--train", "20", "--queries", "2", "--mode",
+        "monte-carlo", "--budget", "1000",
+    ]  # fmt: skip
     assert main([*words, "--dry-run", "--json", "--out", "report"]) == 0
     (plan,) = json.loads(capsys.readouterr().out)
     assert list(tmp_path.iterdir()) == []
@@ -209,22 +197,9 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
     assert "detectable: a loss of" in text
     assert "through an answer of probability 0.7" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
-    assert (
-        main(
-            [
-                "run",
-                "soft-majority",
-                "--mode",
-                "exhaustive",
-                "--n",
-                "2",
-                "--domain",
-                "1",
-                "--dry-run",
-                "-p",
-                "r=2",
-            ]
-        )
-        == 0
-    )
+    words = [
+        "run", "soft-majority", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--dry-run",
+        "-p", "r=2",
+    ]  # fmt: skip
+    assert main(words) == 0
     assert "the laws of all 4 datasets of 2 records" in capsys.readouterr().out

@@ -44,7 +44,7 @@ def record_of(**arguments: Any) -> str:
         (
             {
                 "claim": DP(
-                    epsilon=np.float32(0.5),  # type: ignore[arg-type]
+                    epsilon=np.float32(0.5)  # type: ignore[arg-type]
                 )
             },
             {"claim": DP(epsilon=0.5)},
@@ -56,7 +56,7 @@ def record_of(**arguments: Any) -> str:
         (
             {
                 "claim": Stability(
-                    gamma=np.float32(0.5),  # type: ignore[arg-type]
+                    gamma=np.float32(0.5)  # type: ignore[arg-type]
                 )
             },
             {"claim": Stability(gamma=0.5)},

@@ -36,10 +36,15 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.core.toys import Sampled, flip_group, target_of
-from tests.engine.test_searched import LEAKS, hunted
+from tests.engine.recorded import hunted
+from tests.engine.test_searched import LEAKS
 from tests.statistical import dependent
-from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
+from tests.statistical.test_guards import PAIRS, audited
+from tests.statistical.wald import as_promised
 from tests.stats.wealth import log_e
+
+Rng = np.random.Generator
+Points = NDArray[np.float64]
 
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
 BUDGET = 20_000
@@ -48,20 +53,13 @@ BUDGET = 20_000
 def response(epsilon: float) -> Answer:
     """Randomised response on the label of record 0: its loss is epsilon exactly."""
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return dependent.rows(data, len(queries), size, rng, epsilon)
 
     return answer
 
 
-def no_noise(
-    data: Labelled,
-    queries: NDArray[np.float64],
-    size: int,
-    rng: np.random.Generator,
-) -> Any:
+def no_noise(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
     return np.full((size, len(queries)), data.y[0])
 
 
@@ -71,13 +69,7 @@ class Counting:
     def __init__(self, function: Answer) -> None:
         self.function, self.rows = function, 0
 
-    def __call__(
-        self,
-        data: Labelled,
-        queries: NDArray[np.float64],
-        size: int,
-        rng: np.random.Generator,
-    ) -> Any:
+    def __call__(self, data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         self.rows += size
         return self.function(data, queries, size, rng)
 
@@ -246,7 +238,7 @@ def test_early_stops_are_as_frequent_as_enumerated() -> None:
     symmetry every event and direction that the screening may choose has the same law on the
     boundary, so that two cells at most stop twice as often; beyond it it chooses the right one.
     """
-    claim, audits, look = 0.1, 80, 50
+    claim, audits, look = 0.1, 40, 50
     exact = {}
     for truth in (claim, 0.8):
         p1, p0 = float(expit(truth)), float(expit(-truth))
@@ -267,27 +259,18 @@ def test_early_stops_are_as_frequent_as_enumerated() -> None:
 
 @pytest.mark.slow
 def test_whole_audits_on_the_boundary_are_refuted_as_rarely_as_promised() -> None:
-    """By either test, in the exact upper 1 % region of alpha = 0.05."""
-    audits = 150
-    refuted = sum(
-        run(response(1.0), stop_early=True, budget=400, confidence=0.95, seed=seed).verdict
-        == "refuted"
-        for seed in range(audits)
+    """By either test: an error of 5 % fails once in 100 times, one of 15 % passes twice in 100."""
+    settings: dict[str, Any] = {"stop_early": True, "budget": 400, "confidence": 0.95}
+    refuted = (
+        run(response(1.0), seed=seed, **settings).verdict == "refuted" for seed in itertools.count()
     )
-    assert refuted <= binom.ppf(0.99, audits, 0.05)
+    assert as_promised(refuted, 0.05, 0.15)
 
 
 def test_trials_that_are_not_independent_are_still_an_error() -> None:
     for name in ("one_coin_per_call", "own_seed", "drifting"):
         found = audited(name, 1, budget=2000, executor="inline", stop_early=True)
         assert found.verdict == "error"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DEPENDENT)
-def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    for seed, budget in enumerate((400, 2000)):
-        assert audited(name, seed, budget=budget, stop_early=True).verdict == "error"
 
 
 def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
@@ -385,24 +368,17 @@ def test_the_record_has_the_field_where_trials_ended_early_and_nowhere_else() ->
 
 
 def test_the_same_bytes_whatever_the_number_of_jobs() -> None:
-    for epsilon in (2.0, 1.0):
-        found = []
-        everywhere: list[dict[str, Any]] = [
-            {"executor": "inline"},
-            {"executor": "local", "jobs": 2},
-        ]
-        for who in everywhere:
-            result = run(response(epsilon), stop_early=True, budget=2000, **who)
-            evidence = result.evidence
-            assert evidence is not None
-            found.append((result.outcome, evidence.stopped, make_witness(result), evidence.trials))
-        assert found[0] == found[1]
+    found = []
+    everywhere: list[dict[str, Any]] = [{"executor": "inline"}, {"executor": "local", "jobs": 2}]
+    for who in everywhere:
+        result = run(response(2.0), stop_early=True, budget=2000, **who)
+        evidence, stopped = evidence_of(result)
+        found.append((result.outcome, stopped, make_witness(result), evidence.trials))
+    assert found[0] == found[1]
 
 
 def test_claims_about_means_run_on_and_alone_are_refused() -> None:
-    def share(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def share(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return np.clip(0.4 + 0.2 * data.y[0] + rng.normal(0, 0.05, (size, len(queries))), 0, 1)
 
     claim = PredictionStability(gamma=0.3)
@@ -411,9 +387,7 @@ def test_claims_about_means_run_on_and_alone_are_refused() -> None:
 
 
 def test_half_lines_of_numbers_stop_early_too() -> None:
-    def noisy(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Any:
+    def noisy(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
         return data.y[0] + rng.laplace(0, 0.4, size=(size, len(queries)))
 
     result = run(noisy, numbers=(-math.inf, math.inf), stop_early=True, budget=4000)
@@ -431,7 +405,7 @@ def test_wrong_values_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a number", "a text", "a sequence"])
+@pytest.mark.parametrize("name", ["a number", "a sequence"])
 def test_a_searched_audit_stops_early_and_is_replayed(name: str) -> None:
     function, data = LEAKS[name]
     result = hunted(function, data, budget=20_000, stop_early=True)

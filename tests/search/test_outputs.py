@@ -82,46 +82,12 @@ def endless() -> list[Any]:
 
 
 ODD = [
-    None,
-    "x",
-    "y" * 1000,
-    math.nan,
-    math.inf,
-    -math.inf,
-    10**5000,
-    -(10**400),
-    2**1023,
-    True,
-    0.0,
-    np.float32(0.5),
-    np.int8(3),
-    np.longdouble(1.5),
-    np.datetime64("2020-01-01"),
-    np.str_("x"),
-    b"12",
-    1j,
-    Decimal("0.5"),
-    Decimal("NaN"),
-    Fraction(1, 2),
-    Colour.RED,
-    (1, 2),
-    [1, [2, (3, None)]],
-    np.arange(3),
-    np.zeros(5000),
-    {"a": 1},
-    {1, 2},
-    frozenset(),
-    (),
-    object(),
-    Hostile(),
-    Liar(),
-    Decimal("sNaN"),
-    Sly((1, 2)),
-    endless(),
-    lambda: 0,
-    type,
-    "\ud800" * 300,
-]
+    None, "x", "y" * 1000, math.nan, math.inf, -math.inf, 10**5000, -(10**400), 2**1023, True, 0.0,
+    np.float32(0.5), np.int8(3), np.longdouble(1.5), np.datetime64("2020-01-01"), np.str_("x"),
+    b"12", 1j, Decimal("0.5"), Decimal("NaN"), Fraction(1, 2), Colour.RED, (1, 2),
+    [1, [2, (3, None)]], np.arange(3), np.zeros(5000), {"a": 1}, {1, 2}, frozenset(), (), object(),
+    Hostile(), Liar(), Decimal("sNaN"), Sly((1, 2)), endless(), lambda: 0, type, "\ud800" * 300,
+]  # fmt: skip
 
 
 def test_values_that_python_holds_to_be_equal_are_one() -> None:
@@ -362,27 +328,15 @@ def test_an_encoder_is_read_back(pilot: list[Any], bits: bool) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"kind": "eval"},
-        {"kind": ["number"]},
-        {"place": -2},
-        {"place": 1.5},
-        {"place": True},
-        {"place": 2**40},
-        {"table": None},
-        {"table": []},
-        {"table": [1, 1.0]},
-        {"table": [float("nan")]},
-        {"table": [{"special": "class", "text": ""}]},
-        {"table": [{"special": "text"}]},
-        {"table": [10**400]},
-        {"table": list(range(5000))},
-        {"kind": "number"},
-        {"kind": "difference", "table": [], "less": -1},
+        {"kind": "eval"}, {"kind": ["number"]}, {"place": -2}, {"place": 1.5}, {"place": True},
+        {"place": 2**40}, {"table": None}, {"table": []}, {"table": [1, 1.0]},
+        {"table": [float("nan")]}, {"table": [{"special": "class", "text": ""}]},
+        {"table": [{"special": "text"}]}, {"table": [10**400]}, {"table": list(range(5000))},
+        {"kind": "number"}, {"kind": "difference", "table": [], "less": -1},
         {"kind": "distance", "table": [], "centre": float("inf")},
-        {"kind": "distance", "table": [], "centre": "0"},
-        {"kind": "count", "table": [1, 2]},
+        {"kind": "distance", "table": [], "centre": "0"}, {"kind": "count", "table": [1, 2]},
     ],
-)
+)  # fmt: skip
 def test_a_feature_that_is_none_is_refused(change: dict[str, Any]) -> None:
     good = {"kind": "value", "place": 0, "table": [1]}
     assert feature_from_json(good) == Feature("value", 0, (1,))

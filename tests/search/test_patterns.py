@@ -32,36 +32,26 @@ def places(*tables: tuple[Key, ...]) -> Encoder:
 SYMBOLS = (TOP, BOTTOM, NUMBER)
 THREE = places(SYMBOLS, SYMBOLS, SYMBOLS)
 CURVES = (ScoreCurve(3, (0.0, 2.0), (-1.0, 1.0)), ScoreCurve(1, (0.0, 1.0), (0.5, 0.0)))
-SCORE = Pattern(
-    THREE,
-    ScoreRule(CURVES, BELOW, 0.25, "x"),
-)
+SCORE = Pattern(THREE, ScoreRule(CURVES, BELOW, 0.25, "x"))
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (
-            (OneOf(0, (0,)), OneOf(1, (0,)), Threshold(5, BELOW, 3.2)),
-            "the first two answers are ⊤ and answer 3 is below 3.2",
-        ),
-        (
-            (Threshold(3, AT_LEAST, 1.0), OneOf(1, (1,))),
-            "answer 1 is at least 1 and answer 2 is ⊥",
-        ),
+        ((OneOf(0, (0,)), OneOf(1, (0,)), Threshold(5, BELOW, 3.2)),
+         "the first two answers are ⊤ and answer 3 is below 3.2"),
+        ((Threshold(3, AT_LEAST, 1.0), OneOf(1, (1,))), "answer 1 is at least 1 and answer 2 is ⊥"),
         ((OneOf(0, (2,)),), "answer 1 is another number"),
         ((OneOf(0, (3,)),), "answer 1 is neither ⊤, ⊥ nor another number"),
         ((OneOf(0, (0, 3)),), "answer 1 is neither ⊥ nor another number"),
         ((OneOf(0, (0, 2, 3)),), "answer 1 is not ⊥"),
         ((OneOf(0, (0, 1)),), "answer 1 is either ⊤ or ⊥"),
         ((OneOf(0, (0, 1, 2, 3)),), "answer 1 is anything"),
-        (
-            (Threshold(3, BELOW, 2.0), Threshold(3, AT_LEAST, 1.5)),
-            "answer 1 is at least 1.5 and below 2",
-        ),
+        ((Threshold(3, BELOW, 2.0), Threshold(3, AT_LEAST, 1.5)),
+         "answer 1 is at least 1.5 and below 2"),
         (SCORE.rule, "a learned score of answer 1 and answer 2 is below 0.25"),
     ],
-)
+)  # fmt: skip
 def test_words(rule: Any, words: str) -> None:
     assert Pattern(THREE, rule).words == words
 
@@ -194,22 +184,8 @@ def spots(facts: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 PUT: list[Any] = [
-    None,
-    True,
-    -1,
-    0,
-    7,
-    1.5,
-    math.nan,
-    math.inf,
-    10**400,
-    "x",
-    "__class__",
-    [],
-    {},
-    [[]],
-    [-1],
-]
+    None, True, -1, 0, 7, 1.5, math.nan, math.inf, 10**400, "x", "__class__", [], {}, [[]], [-1],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,20 @@ def test_some_feature_tells_with_certainty_which_record_there_was(kind: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS][::3])  # the test above reads every kind
+@pytest.mark.parametrize("kind", ["frame", "attribute", "generator", "exception"])
 def test_a_planted_record_is_refuted(kind: str) -> None:
+    """The test above reads every kind."""
+
     def release(data: Any, size: int, rng: np.random.Generator) -> list[Any]:
         return answers(kind, data, size, rng)
 
     found = audit(
-        release, claim=DP(epsilon=1.0), data=Scalars(0, 1, size=2), budget=1000, search_seconds=4
+        release,
+        claim=DP(epsilon=1.0),
+        data=Scalars(0, 1, size=2),
+        budget=1000,
+        search_seconds=4,
+        executor="inline",
     )
     assert found.verdict == "refuted"
 

@@ -14,7 +14,6 @@ from dpassay import DP, InvalidInput, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.pairs import Edit
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
@@ -23,6 +22,7 @@ from dpassay.reports.run.page.html import to_html
 from dpassay.rows.columns import MISSING
 from dpassay.rows.rows import Rows
 from dpassay.search.spaces import Records, Scalars, space_of
+from tests.engine.recorded import recorded
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 
@@ -264,10 +264,7 @@ def test_a_witness_replays_and_pages_name_the_record() -> None:
     again = replay(witness, target=result.target)
     assert again.reproduced
     assert again.refuted
-    facts = {"seed": 0, "confidence": 0.99, "budget": BUDGET, "profile": "default"}
-    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
-    record = json.loads(json.dumps(make_record(facts | more, [result])))
-    assert not fault(record, "record")
+    record = recorded([result], 0.99)
     for page in (to_markdown(record), to_html(record)):
         assert "replaced by" in page
         assert "1.79769e" not in page

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 
+Rng = np.random.Generator
+Points = NDArray[np.float64]
+
 EPSILON = 1.0
 Answers = Any
 Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Answers]
@@ -31,42 +34,30 @@ def rows(
     return answers
 
 
-def plain(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def plain(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return rows(data, len(queries), size, rng)
 
 
-def weak(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def weak(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return rows(data, len(queries), size, rng, 2 * EPSILON)
 
 
-def noisy(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def noisy(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return data.y[0] + rng.laplace(0, 1 / EPSILON, size=(size, len(queries)))
 
 
 # Rows that share coins, or calls that share memory.
 
 
-def one_coin_per_call(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def one_coin_per_call(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return np.tile(rows(data, len(queries), 1, rng), (size, 1))
 
 
-def one_noise_per_call(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def one_noise_per_call(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return np.tile(noisy(data, queries, 1, rng), (size, 1))
 
 
-def one_model_per_call(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def one_model_per_call(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     """A share of ones, released once per call with noise, drives all rows of the call."""
     share = np.clip(data.y[0] + rng.laplace(0, 1 / EPSILON), 0.05, 0.95)
     return (rng.random((size, len(queries))) < share).astype(int)
@@ -75,9 +66,7 @@ def one_model_per_call(
 def cached_label() -> Function:
     kept: dict[str, Answers] = {}
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Answers:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         if data.digest not in kept:
             kept[data.digest] = rows(data, len(queries), 1, rng)
         return np.tile(kept[data.digest], (size, 1))
@@ -88,9 +77,7 @@ def cached_label() -> Function:
 def cached_noise_with_jitter() -> Function:
     kept: dict[str, float] = {}
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Answers:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         noise = kept.setdefault(data.digest, float(rng.laplace(0, 1 / EPSILON)))
         return data.y[0] + noise + rng.normal(0, 0.05, size=(size, len(queries)))
 
@@ -101,9 +88,7 @@ def drifting(per_call: float = 0.01) -> Function:
     """The answer 1 becomes likelier with every call, whatever the data."""
     calls = [0]
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Answers:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         calls[0] += 1
         kept = rng.random((size, len(queries))) < np.exp(-per_call * calls[0])
         return np.where(kept, rows(data, len(queries), size, rng), 1)
@@ -115,9 +100,7 @@ def warming_up(calls: int = 30) -> Function:
     """The first calls answer 0."""
     left = [calls]
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Answers:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         left[0] -= 1
         return (
             plain(data, queries, size, rng)
@@ -132,9 +115,7 @@ def stopping(answers: int = 15_000) -> Function:
     """After so many answers all are 0: the service has no budget left."""
     left = [answers]
 
-    def answer(
-        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> Answers:
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         left[0] -= size * len(queries)
         return (
             plain(data, queries, size, rng)
@@ -145,47 +126,33 @@ def stopping(answers: int = 15_000) -> Function:
     return answer
 
 
-def noise_for_many_rows_only(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def noise_for_many_rows_only(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return plain(data, queries, size, rng) if size > 1 else np.full((1, len(queries)), data.y[0])
 
 
-def global_coins(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def global_coins(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     coins = np.random.random((size, len(queries)))  # noqa: NPY002
     return np.where(coins < 1 / (1 + np.exp(-EPSILON)), data.y[0], 1 - data.y[0])
 
 
-def own_seed(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def own_seed(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return plain(data, queries, size, np.random.default_rng(5))
 
 
-def few_seeds(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def few_seeds(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return plain(data, queries, size, np.random.default_rng(int(rng.integers(8))))
 
 
 # Rows that are trials of their own, or whose counts are as if they were.
 
 
-def in_order(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def in_order(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return np.sort(plain(data, queries, size, rng), axis=0)
 
 
-def balanced(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
-    """Stratified: one coin in each of `size` equal parts of [0, 1].
-
-    Every row has the right law, the rows balance one another.
-    """
+def balanced(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
+    """Stratified: one coin in each of `size` equal parts of [0, 1]. Every row has the right law,
+    the rows balance one another."""
     coins = (
         rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0)
         + rng.random((size, len(queries)))
@@ -193,21 +160,15 @@ def balanced(
     return np.where(coins < 1 / (1 + np.exp(-EPSILON)), data.y[0], 1 - data.y[0])
 
 
-def rare(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def rare(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return (rng.random((size, len(queries))) < 0.001 * np.exp(EPSILON * data.y[0])).astype(int)
 
 
-def never(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def never(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return np.zeros((size, len(queries)), dtype=int)
 
 
-def slow_api(
-    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> Answers:
+def slow_api(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     """Asked for one fresh row a call."""
 
     def one_row() -> Answers:

@@ -25,10 +25,8 @@ LEAKING = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Row(Space):
-    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1).
-
-    Whatever is called smaller than one of them leaks what the others leak.
-    """
+    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1). Whatever is called smaller
+    than one of them leaks what the others leak."""
 
     pairs: int
     smaller_ones: int = 0
@@ -45,12 +43,7 @@ class Row(Space):
         order = rng.permutation(self.pairs)[:most]
         return [_proposal(k) for k in order.tolist()]
 
-    def more(
-        self,
-        best: Sequence[Proposal],
-        rng: np.random.Generator,
-        most: int,
-    ) -> list[Proposal]:
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         return []
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:

@@ -1,7 +1,5 @@
-"""The same cells known in two ways.
-
-Certified lower bounds lie below the exact loss, and not too far below.
-"""
+"""The same cells known in two ways. Certified lower bounds lie below the exact loss, and not too
+far below."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from dpassay.data import load, split
 from dpassay.engine.exact import Laws, group_laws
@@ -63,7 +61,8 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     target = resolve(name, parameters)
     group = breast_cancer(train=60, queries=6, seed=seed)
     every = [group_laws(target, each, silent) for each in groups_for(target, group)]
-    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
+    settings = Settings(mode="monte-carlo", budget=BUDGET, seed=seed, executor="inline")
+    (result,) = assay([target], group, settings)
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None
     assert len(result.evidence.cells) == sum(
@@ -90,7 +89,7 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
 CASES = [
     (name, {**parameters, "epsilon": epsilon})
     for name, parameters in (("soft-majority", {"r": 5}), ("projected-walk", {"T": 3}))
-    for epsilon in (0.25, 0.5, 1.0)
+    for epsilon in (0.25, 1.0)
 ]
 
 
@@ -100,29 +99,3 @@ def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
     assert len(found) >= 8
     assert max(found) <= MOST
     assert 0.5 < float(np.mean(found)) < 1.3
-
-
-def leaking_queries(name: str, parameters: dict[str, object], seed: int) -> int:
-    """Number of query points of one audit at which any pair leaks at all."""
-    target = resolve(name, parameters)
-    every = [
-        group_laws(target, each, silent)
-        for each in groups_for(target, breast_cancer(train=60, queries=6, seed=seed))
-    ]
-    return sum(
-        int((laws.neighbours != laws.base).any(axis=(0, 2)).sum())
-        for laws in every
-        if laws is not None
-    )
-
-
-@pytest.mark.slow
-def test_more_seeds() -> None:
-    parameters: dict[str, object] = {"r": 5, "learner": "naive-bayes", "epsilon": 0.5}
-    found = [each for seed in range(20) for each in shortfalls("soft-majority", parameters, seed)]
-    assert len(found) == sum(
-        leaking_queries("soft-majority", parameters, seed) for seed in range(20)
-    )
-    beyond = sum(each > MOST for each in found)
-    assert binom.sf(beyond - 1, len(found), norm.sf(0.6 / 0.26)) > 0.01
-    assert 0.7 < float(np.mean(found)) < 1.3

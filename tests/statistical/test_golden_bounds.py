@@ -1,7 +1,5 @@
-"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni.
-
-Median one-sided 95 % lower bounds.
-"""
+"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni. Median one-sided
+95 % lower bounds."""
 
 from __future__ import annotations
 
@@ -26,7 +24,6 @@ CASES = [
     ("rare", 1e-3, 3.0, 10_000, 2.219, 2.2606),
     ("rare", 1e-3, 3.0, 100_000, 2.740, 2.7613),
 ]
-IDS = [f"{case[0]}, n={case[3]}" for case in CASES]
 ARGUMENTS = ("case", "p0", "epsilon", "n", "golden", "exact")
 REPEATS = 200_001
 TABLE_REPEATS = 100
@@ -39,7 +36,7 @@ def median_error(spread: float, repeats: int) -> float:
     return 4 * math.sqrt(math.pi / 2) * spread / math.sqrt(repeats)
 
 
-@pytest.mark.parametrize(ARGUMENTS, CASES, ids=IDS)
+@pytest.mark.parametrize(ARGUMENTS, [case for case in CASES if case[3] > 10_000])
 def test_simulated_median(
     case: str, p0: float, epsilon: float, n: int, golden: float, exact: float
 ) -> None:
@@ -70,3 +67,5 @@ def test_exact_median(
     order = np.argsort(bounds)
     median = float(bounds[order][np.searchsorted(np.cumsum(mass[order]), 0.5)])
     assert median == pytest.approx(exact, abs=1e-4)
+    spread = math.sqrt(max(0.0, mass @ bounds**2 - (mass @ bounds) ** 2))
+    assert abs(median - golden) <= median_error(spread, TABLE_REPEATS)

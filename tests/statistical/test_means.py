@@ -1,7 +1,5 @@
-"""Bounds on the difference of two means.
-
-Their error by enumeration, widths against the ideal and Hoeffding's, realised power.
-"""
+"""Bounds on the difference of two means. Their error by enumeration, widths against the ideal and
+Hoeffding's, realised power."""
 
 from __future__ import annotations
 
@@ -23,6 +21,7 @@ from dpassay.stats.betting import (
     difference_upper,
 )
 from dpassay.stats.power import Screening
+from tests.statistical.wald import as_promised
 
 Counts = NDArray[np.int64]
 ALONE = Screening(draws=100, pairs=1)
@@ -92,10 +91,8 @@ def test_an_enumeration_would_notice_a_bold_test() -> None:
     ("gamma", "spreads"), [(0.0, (0.3, 0.3)), (0.1, (0.1, 0.3)), (0.5, (0.2, 0.2))]
 )
 def test_the_error_enumerated_for_three_values(gamma: float, spreads: Spreads) -> None:
-    """Answers 0, 1/2 and 1 at n = 8 a side.
-
-    All pairs of laws in twentieths with mu1 <= mu0 + gamma.
-    """
+    """Answers 0, 1/2 and 1 at n = 8 a side. All pairs of laws in twentieths with mu1 <= mu0 +
+    gamma."""
     n, alpha = 8, 0.3
     counts = [each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n]
     sides = np.zeros((len(counts), GRID + 1), dtype=np.int64)
@@ -142,24 +139,18 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
     return float(np.median(found))
 
 
-@pytest.mark.parametrize("n", [100, 1000, 10_000, 1_000_000])
+@pytest.mark.parametrize("n", [100, 1000, 1_000_000])
 @pytest.mark.parametrize("alpha", [0.05, 1e-3])
 @pytest.mark.parametrize(
     ("means", "spreads"),
     [
-        ((0.6, 0.4), (0.49, 0.49)),
-        ((0.6, 0.4), (0.28, 0.28)),
-        ((0.6, 0.4), (0.1, 0.1)),
-        ((0.6, 0.5), (0.4, 0.05)),
-        ((0.05, 0.02), (0.2, 0.1)),
-        ((0.98, 0.95), (0.1, 0.2)),
+        ((0.6, 0.4), (0.49, 0.49)), ((0.6, 0.4), (0.28, 0.28)), ((0.6, 0.4), (0.1, 0.1)),
+        ((0.6, 0.5), (0.4, 0.05)), ((0.05, 0.02), (0.2, 0.1)), ((0.98, 0.95), (0.1, 0.2)),
     ],
-)
+)  # fmt: skip
 def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Spreads) -> None:
-    """At most 1.25 times the ideal of betting (1.3 at n = 100).
-
-    And 1.2 times that of Hoeffding at the worst.
-    """
+    """At most 1.25 times the ideal of betting (1.3 at n = 100). And 1.2 times that of Hoeffding at
+    the worst."""
     laws = (law(means[0], spreads[0]), law(means[1], spreads[1]))
     one, other = (moments(each)[1] for each in laws)
     found = width(laws, n, alpha, (one, other))
@@ -168,16 +159,13 @@ def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Sprea
     assert found < 1.2 * math.sqrt(math.log(1 / alpha) / n)
 
 
-@pytest.mark.parametrize("guess", [0.01, 0.05, 0.2, 0.5, 2.0, 10.0])
-@pytest.mark.parametrize("spread", [0.05, 0.15, 0.28, 0.49])
+@pytest.mark.parametrize("guess", [0.01, 0.2, 2.0, 10.0])
+@pytest.mark.parametrize("spread", [0.05, 0.15, 0.49])
 @pytest.mark.parametrize("n", [300, 100_000])
 def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
     n: int, spread: float, guess: float
 ) -> None:
-    """At most 1.65 times his.
-
-    It was up to 7 times without the bets for the largest spreads.
-    """
+    """At most 1.65 times his. It was up to 7 times without the bets for the largest spreads."""
     laws = (law(0.6, spread), law(0.4, spread))
     assert width(laws, n, 0.05, (guess * spread, guess * spread)) < 1.65 * math.sqrt(
         math.log(20) / n
@@ -187,20 +175,26 @@ def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
 @pytest.mark.slow
 @pytest.mark.parametrize("difference", [0.0, 0.05])
 def test_both_bounds_hold_in_simulation(difference: float) -> None:
-    """Skewed laws, spreads from a small pilot.
-
-    Errors within the exact upper 1 % region of Bin(1000, .05).
-    """
+    """Skewed laws, spreads from a small pilot. For either bound an error of 5 % fails once in 100
+    times, one of 12 % passes twice in 100."""
     rng, laws = np.random.default_rng(4), (law(0.03 + difference, 0.1), law(0.03, 0.1))
-    truth, runs, low, high = moments(laws[0])[0] - moments(laws[1])[0], 1000, 0, 0
-    for _ in range(runs):
+    truth = moments(laws[0])[0] - moments(laws[1])[0]
+
+    def drawn() -> tuple[list[Counts], Spreads]:
         pilot = [rng.multinomial(50, each) for each in laws]
         one, other = (math.sqrt(moments(each / 50)[1] ** 2 + 1 / 50) for each in pilot)
-        spreads = (one, other)
-        x, y = (rng.multinomial(200, each) for each in laws)
-        low += difference_lower(x, y, alpha=0.05, spreads=spreads) > truth
-        high += difference_upper(x, y, alpha=0.05, spreads=spreads) < abs(truth)
-    assert max(low, high) <= binom.isf(0.01, runs, 0.05)
+        return [rng.multinomial(200, each) for each in laws], (one, other)
+
+    def too_high() -> bool:
+        (x, y), spreads = drawn()
+        return difference_lower(x, y, alpha=0.05, spreads=spreads) > truth
+
+    def too_low() -> bool:
+        (x, y), spreads = drawn()
+        return difference_upper(x, y, alpha=0.05, spreads=spreads) < abs(truth)
+
+    for wrong in (too_high, too_low):
+        assert as_promised((wrong() for _ in itertools.count()), 0.05, 0.12)
 
 
 SETTINGS = [
@@ -233,10 +227,8 @@ def test_the_power_at_what_is_detectable(
 def test_the_power_where_bets_are_capped(
     n: int, alpha: float, spread: float, middle: float
 ) -> None:
-    """At least .85, in the first two settings too.
-
-    Without the cap in `difference_power` it was 0 to .64 there.
-    """
+    """At least .85, in the first two settings too. Without the cap in `difference_power` it was 0
+    to .64 there."""
     found = detectable_difference(
         gamma=0.0, n=n, alpha=alpha, spreads=(spread, spread), screening=ALONE
     )

@@ -1,7 +1,5 @@
-"""Error probability of the certified bounds, enumerated on the boundary of the claim.
-
-At most alpha, and not idle.
-"""
+"""Error probability of the certified bounds, enumerated on the boundary of the claim. At most
+alpha, and not idle."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The band of the privacy profile misses the truth with probability at most alpha.
-
-Anywhere, at any epsilon: enumerated.
-"""
+"""The band of the privacy profile misses the truth with probability at most alpha. Anywhere, at any
+epsilon: enumerated."""
 
 from __future__ import annotations
 
@@ -20,17 +18,9 @@ Array = NDArray[np.float64]
 N = 40
 ALPHAS = [0.05, 0.3]
 LAWS = [
-    (0.5, 0.5),
-    (0.73, 0.27),
-    (0.27, 0.73),
-    (0.9, 0.5),
-    (0.5, 0.02),
-    (0.99, 0.9),
-    (0.1, 0.01),
-    (1.0, 0.6),
-    (0.0, 0.3),
-    (1.0, 0.0),
-]
+    (0.5, 0.5), (0.73, 0.27), (0.27, 0.73), (0.9, 0.5), (0.5, 0.02), (0.99, 0.9), (0.1, 0.01),
+    (1.0, 0.6), (0.0, 0.3), (1.0, 0.0),
+]  # fmt: skip
 """P[1] on the two datasets."""
 
 
@@ -84,10 +74,8 @@ def crossings(points: Array) -> Array:
 
 
 def misses(alpha: float, p1: float, p0: float) -> NDArray[np.bool_]:
-    """Which pairs of counts give a band that the true profile leaves somewhere.
-
-    At any real epsilon >= 0.
-    """
+    """Which pairs of counts give a band that the true profile leaves somewhere. At any real epsilon
+    >= 0."""
     worst, best = rectangles(alpha)
     truth = np.array([(p0, p1), (1 - p0, 1 - p1), (p1, p0), (1 - p1, 1 - p0)])
     true = np.broadcast_to(truth, worst.shape)
@@ -186,10 +174,8 @@ def test_the_union_that_no_single_label_shows() -> None:
 
 
 def test_unions_are_sharper_where_many_labels_decide_and_hardly_worse_where_one_does() -> None:
-    """The choice for K <= 10, though there are 511 unions of ten labels.
-
-    Even laws at epsilon = 0, and one rare label.
-    """
+    """The choice for K <= 10, though there are 511 unions of ten labels. Even laws at epsilon = 0,
+    and one rare label."""
     even, none = np.full(10, 1000), np.zeros((0, 10), dtype=bool)
     unions, sums = (
         profile_band(even, even, np.zeros(1), alpha=0.05, events=events) for events in (None, none)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from fractions import Fraction
 
@@ -11,7 +10,7 @@ import pytest
 from scipy.special import gammaln
 
 from dpassay.stats.binomial import leak_lower, leak_upper
-from dpassay.stats.bounds import Bound, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.scales import Ratio
 
 SMALL = [(n, x) for n in (1, 2, 7, 40) for x in range(n + 1) if n < 40 or x % 13 in (0, 1)]
@@ -49,10 +48,8 @@ def around(limit: float) -> tuple[float, float]:
 @pytest.mark.parametrize(("n", "x"), SMALL)
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_tail_crosses_alpha_at_the_limit(n: int, x: int, alpha: float) -> None:
-    """P[Bin(n, p) >= x] passes alpha within a few units of rounding of the lower limit.
-
-    The upper limit likewise.
-    """
+    """P[Bin(n, p) >= x] passes alpha within a few units of rounding of the lower limit. The upper
+    limit likewise."""
     lower, upper = (
         float(clopper_pearson_lower(x, n, alpha)),
         float(clopper_pearson_upper(x, n, alpha)),
@@ -172,10 +169,3 @@ def test_bounds_broadcast() -> None:
     assert (np.diff(table, axis=1) <= 0).all()
     assert table[90, 5] == leak_lower(90, 100, 5, 100, scale=Ratio(0.01), alpha=0.05)
     assert (leak_upper(x, 100, y, 100, scale=Ratio(0.01), alpha=0.05) >= table).all()
-
-
-def test_a_bound_and_an_estimate_are_different_types() -> None:
-    assert not issubclass(Estimate, Bound)
-    assert not issubclass(Bound, Estimate)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Bound(value=1.0, alpha=0.05, method="m").value = 2.0  # type: ignore[misc]

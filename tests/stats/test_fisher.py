@@ -1,7 +1,4 @@
-"""Fisher's combination against a twin from its definition.
-
-On a dense grid of the nuisance.
-"""
+"""Fisher's combination against a twin from its definition. On a dense grid of the nuisance."""
 
 from __future__ import annotations
 
@@ -31,15 +28,11 @@ def twin(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: 
 CASES = [
     (x, n1, y, n0, epsilon, delta, alpha)
     for x, n1, y, n0 in (
-        (8, 100, 1, 100),
-        (30, 100, 2, 60),
-        (5, 40, 0, 200),
-        (60, 60, 40, 60),
-        (15, 200, 15, 200),
+        (8, 100, 1, 100), (30, 100, 2, 60), (5, 40, 0, 200), (60, 60, 40, 60), (15, 200, 15, 200),
     )
     for epsilon, delta in ((0.1, 0.0), (1.0, 0.0), (1.0, 0.01), (0.0, 0.05), (2.5, 0.0))
     for alpha in (0.05, 1e-4)
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -66,10 +59,8 @@ def test_the_bound_inverts_the_test(scale: Ratio | DifferenceScale) -> None:
 
 
 def test_it_is_the_best_for_rare_events_only() -> None:
-    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson.
-
-    With a hundred times as many, Stouffer is.
-    """
+    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson. With a hundred
+    times as many, Stouffer is."""
     bounds = (fisher_lower, stouffer_lower, leak_lower)
     rare = [float(bound(12, 1000, 0, 1000, scale=Ratio(), alpha=0.001)) for bound in bounds]
     frequent = [

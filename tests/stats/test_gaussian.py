@@ -1,7 +1,5 @@
-"""Gaussian differential privacy.
-
-Regions, exact distances and sampled bounds, against definitions and enumeration.
-"""
+"""Gaussian differential privacy. Regions, exact distances and sampled bounds, against definitions
+and enumeration."""
 
 from __future__ import annotations
 
@@ -282,10 +280,8 @@ def test_upper_bounds_cover_every_pair() -> None:
 @pytest.mark.parametrize("y", [0, 1, 30, 59, 60])
 @pytest.mark.parametrize("method", COMBINED)
 def test_a_combined_bound_is_refuted_by_its_test(method: Method, x: int, y: int) -> None:
-    """And little more is.
-
-    Stouffer's weights are made for events that are expected often, on both sides.
-    """
+    """And little more is. Stouffer's weights are made for events that are expected often, on both
+    sides."""
     bound = combined_lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
     if method == "fisher" or {x, y} == {30}:
         assert not rejects(
@@ -320,9 +316,7 @@ def test_the_complement_in_the_other_direction_is_bounded_alike() -> None:
             assert other == pytest.approx(one, abs=off)
 
 
-@pytest.mark.parametrize(
-    "method", ["clopper-pearson", "accuracy", pytest.param("stouffer", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("method", ["clopper-pearson", "accuracy"])
 def test_what_is_detectable_is_refuted_nine_times_in_ten(method: Method) -> None:
     n, alpha = 2000, 1e-3
     found = detectable(scale=MU, promised=1.0, n=n, alpha=alpha, method=method)

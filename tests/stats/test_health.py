@@ -1,7 +1,5 @@
-"""Health: every statistic has an expectation of at most 1 under independent trials.
-
-By enumeration; and it sees what it is for.
-"""
+"""Health: every statistic has an expectation of at most 1 under independent trials. By enumeration;
+and it sees what it is for."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from dpassay.stats.health import COMPARED, log_average, log_copied, log_uneven, 
 
 
 def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> float:
-    """E of exp(statistic) where calls of these sizes have independent trials.
-
-    With this law, over all outcomes.
-    """
+    """E of exp(statistic) where calls of these sizes have independent trials. With this law, over
+    all outcomes."""
     columns = [
         [each for each in itertools.product(range(n + 1), repeat=len(law)) if sum(each) == n]
         for n in sizes
@@ -35,7 +31,7 @@ def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...
             p**k for each in calls for p, k in zip(law, each, strict=True)
         )
         total += chance * math.exp(
-            float(statistic(np.array(calls)[:, None, :])[0]),  # type: ignore[operator]
+            float(statistic(np.array(calls)[:, None, :])[0])  # type: ignore[operator]
         )
     return total
 
@@ -44,15 +40,11 @@ def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...
 @pytest.mark.parametrize(
     ("sizes", "law"),
     [
-        ((3, 3, 3, 3), (0.5, 0.5)),
-        ((4, 4, 4), (0.9, 0.1)),
-        ((1, 1, 1, 1, 1, 1), (0.3, 0.7)),
-        ((6, 2, 2, 1), (0.999, 0.001)),
-        ((2, 2, 2), (0.2, 0.3, 0.5)),
-        ((3, 1, 2), (0.0, 0.6, 0.4)),
+        ((3, 3, 3, 3), (0.5, 0.5)), ((4, 4, 4), (0.9, 0.1)), ((1, 1, 1, 1, 1, 1), (0.3, 0.7)),
+        ((6, 2, 2, 1), (0.999, 0.001)), ((2, 2, 2), (0.2, 0.3, 0.5)), ((3, 1, 2), (0.0, 0.6, 0.4)),
         ((9, 1), (0.5, 0.5)),
     ],
-)
+)  # fmt: skip
 def test_no_statistic_exceeds_one_on_average(
     statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]
 ) -> None:

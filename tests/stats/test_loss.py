@@ -44,10 +44,8 @@ def logs(weights: Weights) -> NDArray[np.float64]:
 
 
 def log_error(*each: NDArray[np.float64]) -> float:
-    """What `logs` may be wrong by.
-
-    Two logarithms and a difference, each to an ulp of at most ln(5e6).
-    """
+    """What `logs` may be wrong by. Two logarithms and a difference, each to an ulp of at most
+    ln(5e6)."""
     return 4 * ULP * 20.0
 
 
@@ -56,10 +54,8 @@ def ln(value: Fraction) -> Decimal:
 
 
 def worst_ratio(p: list[Fraction], q: list[Fraction], delta: float) -> Fraction | None:
-    """max over all events of (P[E] - delta) / Q[E].
-
-    None for infinity, 0 where no event exceeds delta.
-    """
+    """max over all events of (P[E] - delta) / Q[E]. None for infinity, 0 where no event exceeds
+    delta."""
     best = Fraction(0)
     for event in itertools.product((False, True), repeat=len(p)):
         excess = sum(
@@ -126,10 +122,8 @@ def test_the_error_covers_a_delta_next_to_the_probability_of_an_event(
 
 
 def test_a_loss_that_hangs_on_the_last_bit_of_delta() -> None:
-    """P = (3/10, 7/10) exactly, Q = (0, 1).
-
-    Infinite for delta < 3/10, and the float 0.3 is below 3/10.
-    """
+    """P = (3/10, 7/10) exactly, Q = (0, 1). Infinite for delta < 3/10, and the float 0.3 is below
+    3/10."""
     loss = privacy_loss(logs([3, 7]), logs([0, 1]), 0.3, log_error())
     assert worst_ratio(fractions([3, 7]), fractions([0, 1]), 0.3) is None
     assert math.isinf(loss.value) or math.isinf(loss.error)

@@ -1,7 +1,5 @@
-"""The choice of the test, the accuracy test, and the power of each test.
-
-And the frontier behind the power.
-"""
+"""The choice of the test, the accuracy test, and the power of each test. And the frontier behind
+the power."""
 
 from __future__ import annotations
 
@@ -20,6 +18,7 @@ from dpassay.stats.lower_bounds import NAMES, Method, accuracy_lower, choose, lo
 from dpassay.stats.power import KNOTS, POWER, detectable, largest_rejecting, power, tight_pair
 from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import Ratio
+from tests.statistical.boundary import largest_rejected
 from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower, stouffer_rejects
 
 METHODS: tuple[Method, ...] = ("stouffer", "fisher", "clopper-pearson", "accuracy")
@@ -136,10 +135,8 @@ def test_accuracy_says_nothing_of_guesses_no_better_than_chance(delta: float) ->
 
 
 def test_accuracy_may_bound_the_other_label() -> None:
-    """p1 = .99, p0 = .5: the event has loss .683 and the label beside it ln 50; STATISTICS.
-
-    The test says 1.07.
-    """
+    """p1 = .99, p0 = .5: the event has loss .683 and the label beside it ln 50; STATISTICS. The
+    test says 1.07."""
     n = 1_000_000
     found = accuracy_lower(round(0.99 * n), round(0.5 * n), n, scale=Ratio(0.0), alpha=0.05)
     assert found == pytest.approx(math.log(0.745 / 0.255), abs=0.005)
@@ -168,16 +165,8 @@ def refutes(
 def frontier(
     method: Method, n: int, epsilon: float, delta: float, alpha: float
 ) -> NDArray[np.int64]:
-    """For every x the largest y that refutes, asked one by one; -1 where there is none.
-
-    It can only rise with x.
-    """
-    found, y = [], -1
-    for x in range(n + 1):
-        while y < n and refutes(method, x, y + 1, n, epsilon, delta, alpha):
-            y += 1
-        found.append(y)
-    return np.array(found)
+    """For every x the largest y that refutes, asked one by one."""
+    return largest_rejected(lambda x, y: refutes(method, x, y, n, epsilon, delta, alpha), n, n)
 
 
 def double_sum(
@@ -288,27 +277,9 @@ def test_the_tests_in_the_order_of_their_power() -> None:
         assert accuracy < stouffer < fisher < pearson
 
 
-REPEATS = 1500
-
-
-def test_power_of_stouffer_is_the_frequency_of_refutations() -> None:
-    """Within the exact two-sided 1 % region of the binomial law that the power stands for."""
-    n, (p1, p0) = 1000, tight_pair(1.15, 0.0)
-    expected = power(p1, p0, epsilon=1.0, delta=0.0, n=n, alpha=0.05, method="stouffer")
-    assert 0.7 < expected < 0.95
-    rng = np.random.default_rng(23)
-    pairs = zip(
-        rng.binomial(n, p1, REPEATS).tolist(), rng.binomial(n, p0, REPEATS).tolist(), strict=True
-    )
-    refuted = sum(refutes("stouffer", x, y, n, 1.0, 0.0, 0.05) for x, y in pairs)
-    assert binom.ppf(0.005, REPEATS, expected) <= refuted <= binom.isf(0.005, REPEATS, expected)
-
-
 def test_few_trials_refute_one_when_the_truth_is_two() -> None:
-    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test.
-
-    Here 30, 68 (Clopper-Pearson), 56 (Fisher).
-    """
+    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test. Here 30, 68
+    (Clopper-Pearson), 56 (Fisher)."""
     needed: dict[Method, int] = {}
     for method in METHODS[1:]:
         powers = (

@@ -1,7 +1,5 @@
 """Bounds on the difference of two means: against a twin, by hand, golden numbers and invariants.
-
-The error, the widths and the power are in tests/statistical.
-"""
+The error, the widths and the power are in tests/statistical."""
 
 from __future__ import annotations
 
@@ -46,10 +44,8 @@ Spreads = tuple[float, float]
 
 
 def rows(n1: int, n0: int, alpha: float, spreads: Spreads) -> list[tuple[float, float]]:
-    """Bets on the two sides, before they are capped.
-
-    Those of BETS for the expected spreads, and the one for spreads of 1/2.
-    """
+    """Bets on the two sides, before they are capped. Those of BETS for the expected spreads, and
+    the one for spreads of 1/2."""
     one, other = (min(max(each, 0.001), 0.5) for each in spreads)
     best = math.sqrt(2 * math.log(1 / alpha)) / math.sqrt(one**2 / n1 + other**2 / n0)
     safe = math.sqrt(2 * math.log(1 / alpha)) / math.sqrt(0.25 / n1 + 0.25 / n0)
@@ -78,12 +74,12 @@ def twin(x: Counts, y: Counts, gamma: float, alpha: float, spreads: Spreads, poi
 
 
 def dense(x: Counts, y: Counts, gamma: float, alpha: float, spreads: Spreads) -> float:
-    """The same for many answers: 4,000 values of m, twice refined around the least."""
+    """The same for many answers: 1,600 values of m, twice refined around the least."""
     low, high, n1, n0 = max(0.0, -gamma), min(1.0, 1 - gamma), int(x.sum()), int(y.sum())
     mean = float(y @ POINTS) / n0
     error = math.sqrt(max(0.0, float(y @ POINTS**2) / n0 - mean**2) / n0) + 1 / n0
     m = np.union1d(
-        np.linspace(low, high, 2001), np.clip(mean + error * np.linspace(-12, 12, 2001), low, high)
+        np.linspace(low, high, 801), np.clip(mean + error * np.linspace(-12, 12, 801), low, high)
     )
     first, second = np.array(rows(n1, n0, alpha, spreads)).T[..., None, None]
     for _ in range(3):
@@ -114,10 +110,8 @@ def drawn(rng: np.random.Generator, n: int, mean: float, spread: float) -> Count
 
 
 def test_the_twins_by_hand() -> None:
-    """One answer a side, m = 1/4, gamma = 1/2: both caps are 1.2, both factors 1 + bet / 4.
-
-    The best bet is 2.83.
-    """
+    """One answer a side, m = 1/4, gamma = 1/2: both caps are 1.2, both factors 1 + bet / 4. The
+    best bet is 2.83."""
     x, y, alpha, spreads = histogram((GRID, 1)), histogram((0, 1)), math.exp(-2), (0.5, 0.5)
     found = wealth(x, y, 0.25, 0.5, alpha, spreads)
     assert found == pytest.approx((1.25**2 + 6 * 1.3**2 + 2 * 1.3) / 9, rel=1e-12)
@@ -161,14 +155,12 @@ def test_the_bound_is_where_the_twin_stops_rejecting(case: int, alpha: float) ->
         (40, 1_000_000, (0.1, 0.35), 1.0, 1e-3),
     ],
 )
-@pytest.mark.parametrize("means", [(0.6, 0.4), (0.3, 0.5), (0.85, 0.8), (0.2, 0.2)])
+@pytest.mark.parametrize("means", [(0.6, 0.4), (0.3, 0.5), (0.85, 0.8)])
 def test_the_bound_is_sharp_and_proven(
     n1: int, n0: int, spreads: Spreads, guess: float, alpha: float, means: tuple[float, float]
 ) -> None:
-    """It is refuted on a dense scan, and a little above it is not.
-
-    Less than 1 % of its distance to the observed difference above it.
-    """
+    """It is refuted on a dense scan, and a little above it is not. Less than 1 % of its distance to
+    the observed difference above it."""
     rng = np.random.default_rng(12)
     x, y = drawn(rng, n1, means[0], spreads[0]), drawn(rng, n0, means[1], spreads[1])
     expected = (guess * spreads[0], guess * spreads[1])
@@ -198,10 +190,8 @@ def test_the_bound_is_sharp_where_the_least_evidence_is_at_an_end(
 @pytest.mark.parametrize("gamma", [-0.4, 0.0, 0.3])
 @pytest.mark.parametrize("capped", ["neither", "one", "other", "both", "within a cell"])
 def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str) -> None:
-    """Per bet, at wide cells, for answers that lie far apart.
-
-    The product is concave in m only where neither bet is capped.
-    """
+    """Per bet, at wide cells, for answers that lie far apart. The product is concave in m only
+    where neither bet is capped."""
     rng, low, high = np.random.default_rng(6), max(0.0, -gamma), min(1.0, 1 - gamma)
     bets = {
         "neither": (0.5, 0.5),
@@ -226,28 +216,13 @@ def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str)
 GOLDEN = [
     (histogram((0, 400), (64, 600)), histogram((0, 600), (64, 400)), (0.5, 0.5), 0.05, 0.138930006),
     (histogram((0, 400), (64, 600)), histogram((0, 600), (64, 400)), (0.5, 0.5), 1e-4, 0.098678943),
-    (
-        histogram((24, 5000), (40, 5000)),
-        histogram((22, 5000), (42, 5000)),
-        (0.13, 0.16),
-        0.05,
-        -0.005721472,
-    ),
-    (
-        histogram((60, 10), (64, 90)),
-        histogram((0, 9000), (8, 1000)),
-        (0.02, 0.04),
-        0.01,
-        0.915304736,
-    ),
-    (
-        histogram((0, 10**6 - 900), (64, 900)),
-        histogram((0, 10**6 - 300), (64, 300)),
-        (0.03, 0.02),
-        0.001,
-        0.000459979,
-    ),
-]
+    (histogram((24, 5000), (40, 5000)), histogram((22, 5000), (42, 5000)), (0.13, 0.16), 0.05,
+     -0.005721472),
+    (histogram((60, 10), (64, 90)), histogram((0, 9000), (8, 1000)), (0.02, 0.04), 0.01,
+     0.915304736),
+    (histogram((0, 10**6 - 900), (64, 900)), histogram((0, 10**6 - 300), (64, 300)), (0.03, 0.02),
+     0.001, 0.000459979),
+]  # fmt: skip
 """Counts, spreads, alpha and the smallest gamma that the dense twin does not reject, by
 bisection."""
 
@@ -281,7 +256,7 @@ guesses = st.sampled_from([(0.3, 0.3), (0.5, 0.5), (0.01, 0.2), (0.02, 0.02)])
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_observed_difference_lies_between_the_bounds(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -290,14 +265,14 @@ def test_the_observed_difference_lies_between_the_bounds(
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_smaller_alpha_gives_a_smaller_bound(x: Counts, y: Counts, spreads: Spreads) -> None:
     bounds = [lower(x, y, alpha, spreads) for alpha in (1e-6, 1e-3, 0.02, 0.05, 0.2)]
     assert bounds == sorted(bounds)
 
 
 @given(histograms(), histograms(), guesses)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -319,7 +294,7 @@ def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
 
 @given(histograms(), histograms(), guesses, st.integers(0, GRID - 1), st.integers(1, GRID))
 @example(histogram((22, 25)), histogram((0, 1)), (0.3, 0.3), 0, 1)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_more_on_the_one_side_or_less_on_the_other_never_lowers_the_bound(
     x: Counts, y: Counts, spreads: Spreads, place: int, step: int
 ) -> None:
@@ -382,10 +357,8 @@ def test_what_is_not_detectable_at_all() -> None:
 
 
 def test_bets_are_capped_so_that_few_answers_with_small_spreads_refute_little() -> None:
-    """At n = 100 and a spread of .03 the power at .018 was said to be .9.
-
-    At the middle of the range it is .4.
-    """
+    """At n = 100 and a spread of .03 the power at .018 was said to be .9. At the middle of the
+    range it is .4."""
     assert difference_power(0.018, n=100, alpha=0.05, spreads=(0.03, 0.03)) < 1e-6
     enough = (math.log(5) + math.log(20)) / (CAP * 100)
     assert difference_power(enough, n=100, alpha=0.05, spreads=(0.03, 0.03)) < 0.5
@@ -397,10 +370,8 @@ def test_bets_are_capped_so_that_few_answers_with_small_spreads_refute_little() 
 
 @pytest.mark.parametrize("reverse", [0.0, 0.5, 1.0])
 def test_a_crowd_hides_a_difference_no_oftener_than_is_said(reverse: float) -> None:
-    """One pair of forty above the others' difference, 300 screening trials each.
-
-    A part of the others differs the other way.
-    """
+    """One pair of forty above the others' difference, 300 screening trials each. A part of the
+    others differs the other way."""
     gamma, spread, pairs, draws, finalists = 0.2, 0.1, 40, 300, 2
     found = detectable_difference(
         gamma=gamma, n=10**8, alpha=0.05, spreads=(spread, spread),

@@ -13,14 +13,9 @@ from dpassay.stats.ranking import standing
 from dpassay.stats.regions import CurveRegion, LineRegion, Region
 
 REGIONS: tuple[Region, ...] = (
-    LineRegion(1.0, 0.0),
-    LineRegion(0.1, 0.0),
-    LineRegion(3.0, 0.0),
-    LineRegion(1.0, 0.01),
-    LineRegion(0.0, 0.2),
-    CurveRegion(1.0),
-    CurveRegion(0.1),
-)
+    LineRegion(1.0, 0.0), LineRegion(0.1, 0.0), LineRegion(3.0, 0.0), LineRegion(1.0, 0.01),
+    LineRegion(0.0, 0.2), CurveRegion(1.0), CurveRegion(0.1),
+)  # fmt: skip
 COUNTS = ((20, 0), (3, 0), (100, 0), (60, 10), (99, 30), (100, 20), (100, 84), (45, 30), (12, 1))
 N = 100
 

@@ -1,7 +1,5 @@
-"""The Stouffer test against a naive twin, and the bound against the test it inverts.
-
-On a dense grid of the nuisance.
-"""
+"""The Stouffer test against a naive twin, and the bound against the test it inverts. On a dense
+grid of the nuisance."""
 
 from __future__ import annotations
 
@@ -19,7 +17,8 @@ from dpassay.stats.combined import FAR
 from dpassay.stats.scales import Ratio
 from tests.stats.inverted import stouffer_lower, stouffer_rejects
 
-DENSE = 20_001
+DENSE = 4_001
+"""Points between which the statistic's minimum is about 1e-5 lower than at them."""
 
 
 @functools.cache
@@ -32,10 +31,8 @@ def interval(y: int, n0: int, alpha: float) -> tuple[float, float]:
 
 
 def normal_score(x: int, n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-Phi^-1 P[Bin(n, p) >= x] for x >= 1.
-
-    Where a tail underflows, from its first term times a geometric series.
-    """
+    """-Phi^-1 P[Bin(n, p) >= x] for x >= 1. Where a tail underflows, from its first term times a
+    geometric series."""
     upper, lower = binom.sf(x - 1, n, p), binom.cdf(x - 1, n, p)
     score = np.where(upper < 0.5, norm.isf(upper), norm.ppf(lower))
     deep = (p > 0) & (upper < 1e-290)
@@ -52,10 +49,8 @@ def normal_score(x: int, n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
 def least_statistic(
     x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: float
 ) -> float:
-    """Smallest w1 z1 + w0 z0 on a dense grid, less the critical value.
-
-    Term by term from the definition.
-    """
+    """Smallest w1 z1 + w0 z0 on a dense grid, less the critical value. Term by term from the
+    definition."""
     low, high = interval(y, n0, alpha)
     p0 = low + (high - low) * np.sin(np.linspace(0, math.pi / 2, DENSE)) ** 2
     top = (1 - delta) * math.exp(-epsilon)
@@ -118,10 +113,8 @@ UNDERFLOW: list[Case] = [
 
 
 def random_cases(seed: int, number: int) -> list[Case]:
-    """Counts whose loss is above 0 more often than not: balanced, rare, nearly certain.
-
-    All sizes, equal or not.
-    """
+    """Counts whose loss is above 0 more often than not: balanced, rare, nearly certain. All sizes,
+    equal or not."""
     rng, cases = np.random.default_rng(seed), list[Case]()
     while len(cases) < number:
         n1 = int(10 ** rng.uniform(0.5, 6))
@@ -145,7 +138,7 @@ def check_envelope(case: Case) -> int:
     x, n1, y, n0, delta, alpha = case
     bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
     unit, above = spread(x, n1, y, n0, delta), 0
-    for step in (-3, -0.3, -0.03, 0, 0.005, 0.02, 0.1, 0.5, 2):
+    for step in (-3, -0.03, 0, 0.02, 0.5):
         epsilon = max(0.0, bound + step * unit)
         found = stouffer_rejects(x, n1, y, n0, epsilon=epsilon, delta=delta, alpha=alpha)
         margin = least_statistic(x, n1, y, n0, epsilon, delta, alpha)
@@ -160,30 +153,19 @@ def check_envelope(case: Case) -> int:
     return above
 
 
-@pytest.mark.parametrize("case", EDGES)
-def test_envelope_at_the_edges(case: Case) -> None:
-    check_envelope(case)
-
-
-@pytest.mark.parametrize("case", UNDERFLOW)
-def test_envelope_where_a_tail_underflows(case: Case) -> None:
-    assert check_envelope(case)
+@pytest.mark.parametrize("case", EDGES + UNDERFLOW)
+def test_envelope_at_the_edges_and_where_a_tail_underflows(case: Case) -> None:
+    above = check_envelope(case)
+    assert above or case in EDGES
 
 
 def test_envelope_for_random_counts() -> None:
-    assert sum(check_envelope(case) for case in random_cases(5, 10)) > 10
-
-
-@pytest.mark.slow
-def test_envelope_for_more_random_counts() -> None:
-    assert sum(check_envelope(case) for case in random_cases(6, 40)) > 40
+    assert sum(check_envelope(case) for case in random_cases(5, 20)) > 20
 
 
 def check_inversion(case: Case) -> bool:
-    """Every claim below the bound is refuted, the one a little above is not.
-
-    Whether there is a bound.
-    """
+    """Every claim below the bound is refuted, the one a little above is not. Whether there is a
+    bound."""
     x, n1, y, n0, delta, alpha = case
     bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
     # the documented slack is 1e-3 of the distance to the plug-in loss; what is found is up to .04
@@ -209,19 +191,10 @@ def test_the_bound_inverts_the_test() -> None:
     assert sum(map(check_inversion, random_cases(1, 100))) > 50
 
 
-@pytest.mark.parametrize("case", EDGES)
-def test_the_bound_inverts_the_test_at_the_edges(case: Case) -> None:
-    check_inversion(case)
-
-
-@pytest.mark.parametrize("case", UNDERFLOW)
-def test_the_bound_inverts_the_test_where_a_tail_underflows(case: Case) -> None:
-    assert check_inversion(case)
-
-
-@pytest.mark.slow
-def test_the_bound_inverts_the_test_for_more_counts() -> None:
-    assert sum(map(check_inversion, random_cases(2, 1000))) > 600
+@pytest.mark.parametrize("case", EDGES + UNDERFLOW)
+def test_the_bound_inverts_the_test_at_the_edges_and_where_a_tail_underflows(case: Case) -> None:
+    bounded = check_inversion(case)
+    assert bounded or case in EDGES
 
 
 @pytest.mark.parametrize(
@@ -276,10 +249,8 @@ def test_equal_or_fewer_counts_give_zero(x: int, y: int) -> None:
 
 
 def test_no_count_on_the_other_side_still_gives_a_finite_bound() -> None:
-    """At y = 0 and x = n.
-
-    The largest epsilon whose p0 = e^-epsilon makes y = 0 less likely than alpha, roughly.
-    """
+    """At y = 0 and x = n. The largest epsilon whose p0 = e^-epsilon makes y = 0 less likely than
+    alpha, roughly."""
     found = stouffer_lower(1000, 1000, 0, 1000, scale=Ratio(0.0), alpha=0.05)
     assert found == pytest.approx(-math.log(-math.expm1(math.log(0.05) / 1000)), abs=0.02)
 

@@ -93,10 +93,8 @@ def test_what_is_rejected_stays_rejected_farther_away(scale: Scale) -> None:
 
 
 def test_the_reference_number() -> None:
-    """STATISTICS section 3: RR 1 at 10,000 a side, 95 %.
-
-    Median 1.037 over both directions and labels, limit 1.029 for one.
-    """
+    """STATISTICS section 3: RR 1 at 10,000 a side, 95 %. Median 1.037 over both directions and
+    labels, limit 1.029 for one."""
     n, rng = 10_000, np.random.default_rng(5)
     found = []
     for _ in range(201):
@@ -142,10 +140,7 @@ def test_the_choice_of_faces() -> None:
     ).any()
     assert choose_faces(
         np.array([60, 940]), np.array([500, 500]), 1000, 10_000, scale=Ratio(0.05)
-    ).tolist() == [
-        [False, True],
-        [True, True],
-    ]
+    ).tolist() == [[False, True], [True, True]]
     assert not choose_faces(
         np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=DifferenceScale()
     ).any()
@@ -162,10 +157,8 @@ def test_nothing_is_certain_of_an_event_that_never_came_on_one_side() -> None:
 def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(
     gamma: float, n: int
 ) -> None:
-    """Every p0 on the boundary, every difference of counts.
-
-    The bound is below the truth with probability at most alpha.
-    """
+    """Every p0 on the boundary, every difference of counts. The bound is below the truth with
+    probability at most alpha."""
     alpha, counts = 0.05, np.arange(n + 1)
     bounds = np.array([accuracy_upper(int(d), 0, n, alpha=alpha) for d in range(n + 1)])
     too_low = np.abs(counts[:, None] - counts) <= np.flatnonzero(bounds < gamma).max(initial=-1)
@@ -180,10 +173,8 @@ def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(
 @pytest.mark.parametrize("alpha", [1e-3, 0.05, MOST_ALPHA])
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
 def test_the_accuracy_bound_just_above_every_value_it_can_take(n: int, alpha: float) -> None:
-    """Full enumeration where the error is largest.
-
-    The truth lies just above a bound that may come out.
-    """
+    """Full enumeration where the error is largest. The truth lies just above a bound that may come
+    out."""
     counts = np.arange(n + 1)
     bounds = np.array([accuracy_upper(d, 0, n, alpha=alpha) for d in range(n + 1)])
     assert (np.diff(bounds) > 0).all()
@@ -223,10 +214,8 @@ def test_the_upper_bound_just_above_every_value_it_can_take(delta: float, alpha:
 
 
 def test_where_nothing_is_rejected_the_bound_is_the_largest_leak() -> None:
-    """x = n says nothing about p1 from above, and p0 may be 0.
-
-    No number, no NaN and no overflow comes of it.
-    """
+    """x = n says nothing about p1 from above, and p0 may be 0. No number, no NaN and no overflow
+    comes of it."""
     assert combined_upper(STOUFFER, 7, 7, 1, 25, scale=Ratio(0.3), alpha=0.05) == math.inf
     for n, delta in ((100, 0.01), (150, 0.3), (1000, 0.5)):
         for y in (1, n // 4, n):

@@ -1,7 +1,5 @@
-"""What a whole audit would see.
-
-Held against screenings and certifications that are simulated one by one.
-"""
+"""What a whole audit would see. Held against screenings and certifications that are simulated one
+by one."""
 
 from __future__ import annotations
 
@@ -12,11 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.engine.detection.audits import (
-    AuditDesign,
-    Frontier,
-    smallest_seen,
-)
+from dpassay.engine.detection.audits import AuditDesign, Frontier, smallest_seen
 from dpassay.engine.detection.families import allowed, answers_of, move_of, through_event
 from dpassay.engine.wording import seen_words
 from dpassay.stats.lower_bounds import Method
@@ -61,10 +55,8 @@ def ranks(one: Counts, other: Counts, audited: AuditDesign) -> NDArray[np.float6
 def refuted(
     audited: AuditDesign, frequency: float, leak: float, runs: int, *, decoys: bool = False
 ) -> int:
-    """Simulated as it is done, against either end of what the claim allows the crowd.
-
-    The certification by the Stouffer test.
-    """
+    """Simulated as it is done, against either end of what the claim allows the crowd. The
+    certification by the Stouffer test."""
     scale, screening, labels, n = (
         audited.scale,
         audited.screening,

@@ -33,13 +33,7 @@ ROUNDS = (
     Round(pairs=4, new=0, draws=10_000, safe=1),
 )
 DESIGN = SearchDesign(
-    scale=Ratio(),
-    promised=1.0,
-    n=20_000,
-    alpha=0.001,
-    rounds=ROUNDS,
-    pilot=2000,
-    numbers=False,
+    scale=Ratio(), promised=1.0, n=20_000, alpha=0.001, rounds=ROUNDS, pilot=2000, numbers=False
 )
 """A default search."""
 FEW = replace(

@@ -63,13 +63,9 @@ def test_the_same_where_queries_or_labels_differ(score: Any) -> None:
 
 
 CLAIMS = (
-    DP(epsilon=0.5, delta=0.01),
-    DP(epsilon=0.1, delta=0.3),
-    GDP(mu=0.5),
-    Stability(gamma=0.1),
-    zCDP(rho=0.1),
-    RDP(alpha=3.0, epsilon=0.5),
-)
+    DP(epsilon=0.5, delta=0.01), DP(epsilon=0.1, delta=0.3), GDP(mu=0.5), Stability(gamma=0.1),
+    zCDP(rho=0.1), RDP(alpha=3.0, epsilon=0.5),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
@@ -187,27 +183,15 @@ def test_a_state_is_asked_for_its_law_once() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "n", "points", "message"),
     [
-        (
-            Symmetric(exchangeable=False),
-            20,
-            1,
-            r"1,000,000 datasets, .* allowed if it declares exchangeable records, .* \(toy\)",
-        ),
-        (
-            Symmetric(),
-            8,
-            10,
-            "at most 1,000,000 representatives of datasets up to the order of records ",
-        ),
-        (
-            Symmetric(declared=("points",)),
-            60,
-            60,
-            "or for fewer than 2\\^62 of them up to the order of records, and at most 2,000 ",
-        ),
+        (Symmetric(exchangeable=False), 20, 1,
+         r"1,000,000 datasets, .* allowed if it declares exchangeable records, .* \(toy\)"),
+        (Symmetric(), 8, 10,
+         "at most 1,000,000 representatives of datasets up to the order of records "),
+        (Symmetric(declared=("points",)), 60, 60,
+         "or for fewer than 2\\^62 of them up to the order of records, and at most 2,000 "),
         (Symmetric(relation="replace-5"), 7, 10, "at most 1,000,000,000 pairs under 'replace-5'"),
     ],
-)
+)  # fmt: skip
 def test_domains_that_are_too_large(mechanism: Any, n: int, points: int, message: str) -> None:
     settings = Settings(mode="exhaustive", domain=Domain(n=n, points=points))
     with pytest.raises(InvalidInput, match=message):

@@ -30,27 +30,11 @@ class Thawed:
 
 
 STATES: list[Any] = [
-    None,
-    True,
-    1,
-    1.0,
-    np.int64(1),
-    np.float64(1.0),
-    -0.0,
-    0.0,
-    "1",
-    b"1",
-    (1, 2),
-    (1, (2,)),
-    np.array([1, 2]),
-    np.array([[1, 2]]),
-    np.array([1.0, 2.0]),
-    Walk(np.array([1, 2]), 3),
-    Walk(np.array([1, 2]), 4),
-    Other(np.array([1, 2]), 3),
-    Labelled(np.zeros((2, 1)), np.array([0, 1])),
-    Labelled(np.zeros((2, 1)), np.array([1, 1])),
-]
+    None, True, 1, 1.0, np.int64(1), np.float64(1.0), -0.0, 0.0, "1", b"1", (1, 2), (1, (2,)),
+    np.array([1, 2]), np.array([[1, 2]]), np.array([1.0, 2.0]), Walk(np.array([1, 2]), 3),
+    Walk(np.array([1, 2]), 4), Other(np.array([1, 2]), 3),
+    Labelled(np.zeros((2, 1)), np.array([0, 1])), Labelled(np.zeros((2, 1)), np.array([1, 1])),
+]  # fmt: skip
 
 
 def test_different_states_have_different_keys() -> None:

@@ -35,19 +35,11 @@ def test_multisets_are_numbered_in_the_order_of_their_sorted_records(kinds: int,
 
 
 GROUPS = [
-    ((3,), ()),
-    ((3,), ("points",)),
-    ((3,), ("points", "labels")),
-    ((4,), ("points", "turns")),
-    ((3,), ("reflections",)),
-    ((3,), ("labels",)),
-    ((3,), ("turns",)),
-    ((4,), ("reflections", "labels")),
-    ((2, 2), ("reflections", "coordinates", "labels")),
-    ((2, 3), ("coordinates", "turns")),
-    ((2, 2), ("coordinates",)),
-    ((1,), ("labels",)),
-]
+    ((3,), ()), ((3,), ("points",)), ((3,), ("points", "labels")), ((4,), ("points", "turns")),
+    ((3,), ("reflections",)), ((3,), ("labels",)), ((3,), ("turns",)),
+    ((4,), ("reflections", "labels")), ((2, 2), ("reflections", "coordinates", "labels")),
+    ((2, 3), ("coordinates", "turns")), ((2, 2), ("coordinates",)), ((1,), ("labels",)),
+]  # fmt: skip
 
 
 def every_element(group: Symmetries) -> list[Element]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +15,7 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
-from dpassay.record.run_record import make_record, record_schema
+from tests.engine.recorded import recorded
 
 X = np.linspace(-1, 1, 12)[:, None]
 Y = (X[:, 0] > 0.1).astype(int)
@@ -58,11 +57,7 @@ def test_the_law_of_a_mechanism_of_the_catalogue_is_used(how: dict[str, Any]) ->
     assert found.exact == own.exact == pytest.approx(0.8774764563, abs=1e-9)
     assert found.evidence is not None
     assert {group.kind for group in found.evidence.groups} == {"searched", "own"}
-    facts = {"seed": 0, "confidence": 0.999, "budget": 1, "profile": "default", "data": None}
-    facts |= {"commit": None, "command": "", "catalogue": False, "complete": True}
-    record = make_record(facts, [found])
-    jsonschema.validate(record, record_schema())
-    assert record["results"][0]["searched"]["search"][0]["draws"] == 0
+    assert recorded([found])["results"][0]["searched"]["search"][0]["draws"] == 0
 
 
 @pytest.mark.parametrize(("steep", "verdict"), [(0.9, "not refuted"), (2.0, "refuted")])

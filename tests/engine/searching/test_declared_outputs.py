@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay import DP, Answers, InvalidInput, audit
+from dpassay import Answers, InvalidInput
 from dpassay.engine.result import Result
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
+from tests.engine.recorded import hunted, recorded
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
-
-
-def hunted(function: Any, data: Any, **more: Any) -> Result:
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
-    return audit(function, claim=DP(epsilon=1.0), data=data, **settings)
 
 
 def account(data: Any, size: int, rng: np.random.Generator) -> Any:
@@ -62,10 +57,7 @@ def shown(result: Result) -> Any:
 def test_record_and_witness_keep_the_declaration_and_replay(function: Any, output: Any) -> None:
     result = hunted(function, Answers(1), output=output)
     assert result.verdict == "refuted"
-    facts = {"seed": 0, "confidence": 0.99, "budget": 1000, "profile": "default"}
-    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
-    record = json.loads(json.dumps(make_record(facts | more, [result])))
-    assert not fault(record, "record")
+    record = recorded([result], 0.99)
     assert record["results"][0]["searched"]["output"] == output
     words = WORDS[str(output)]
     assert f"A run returns {words}, as declared." in to_markdown(record).replace("\\", "")

@@ -9,23 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay import DP, Answers, Labelled, Scalars, audit
-from dpassay.engine.result import Result
+from dpassay import Answers, Labelled, Scalars
 from dpassay.errors import Failed
 from dpassay.mechanism.function import FunctionMechanism
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
 from dpassay.search.values import key_from_json, key_of, key_to_json, key_words
+from tests.engine.recorded import hunted
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 
 PEOPLE = Labelled(np.arange(8.0)[:, None], np.array([0, 1] * 4))
-
-
-def hunted(function: Any, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
-    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
 def all_equal(data: Any, size: int, rng: np.random.Generator) -> Any:

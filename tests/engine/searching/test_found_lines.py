@@ -9,19 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpassay import DP, Answers, Scalars, Tables, audit
+from dpassay import Answers, Scalars, Tables
 from dpassay.engine.evidence import VALUES
 from dpassay.engine.result import Result
 from dpassay.engine.searching.drawing import mine
 from dpassay.reports.run.notebook import found_lines, written
+from tests.engine.recorded import hunted
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]
-
-
-def hunted(function: Any, data: Any, epsilon: float = 1.0) -> Result:
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"}
-    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
 def switch(data: Any, rng: np.random.Generator) -> str:

@@ -1,7 +1,5 @@
-"""`search_seconds=`: time ends a search; what it has found is certified as ever.
-
-The clock is one that the audited function itself moves, so that no test depends on the machine.
-"""
+"""`search_seconds=`: time ends a search; what it has found is certified as ever. The clock is one
+that the audited function itself moves, so that no test depends on the machine."""
 
 from __future__ import annotations
 
@@ -21,10 +19,11 @@ from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import Deadline
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record, result_json
+from dpassay.record.run_record import result_json
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
+from tests.engine.recorded import recorded
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 2)}
 
@@ -90,10 +89,7 @@ def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: C
 @pytest.mark.parametrize("seconds", [0.001, 9_000.0, 20_000.0, 30_000.0])
 def test_record_report_and_witness_stand_whenever_it_ends(clock: Clock, seconds: float) -> None:
     result = hunted(clock, seconds, scale=0.3)
-    facts = {"seed": 0, "confidence": 0.99, "budget": 1000, "profile": "default"}
-    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
-    record = json.loads(json.dumps(make_record(facts | more, [result])))
-    assert not fault(record, "record")
+    record = recorded([result], 0.99)
     told = f"search\\_seconds = {seconds:g} ended the search in round 1 of 3: another run"
     assert told in to_markdown(record)
     witness = json.loads(json.dumps(make_witness(result)))
