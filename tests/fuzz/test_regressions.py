@@ -136,10 +136,7 @@ def test_a_missing_value_too_many_is_seen(more: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        "CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END",
-        "CREATE TABLE other (x)",
-    ],
+    ["CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END", "CREATE TABLE other (x)"],
 )
 def test_a_ledger_with_something_else_in_it_is_refused(statement: str, tmp_path: Path) -> None:
     """A trigger could undo what is written: what was put into it was not there."""

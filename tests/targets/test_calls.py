@@ -81,11 +81,7 @@ def test_what_is_passed_by_name_arrives_under_that_name() -> None:
         return [(float(data[0]), type(rng).__name__)] * size
 
     mechanism = FunctionMechanism(
-        function=function,
-        claims=(),
-        takes=taken(function, "f"),
-        named=named(function),
-        free=True,
+        function=function, claims=(), takes=taken(function, "f"), named=named(function), free=True
     )
     told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
     assert told == [(1.0, "Generator")] * 3
@@ -101,8 +97,7 @@ KEY = Key()
 
 
 @pytest.mark.parametrize(
-    "within",
-    [lambda x: x, lambda x: {"a": [1, (x, 2)]}, lambda x: {KEY.holding(x): 1}],
+    "within", [lambda x: x, lambda x: {"a": [1, (x, 2)]}, lambda x: {KEY.holding(x): 1}]
 )
 @pytest.mark.parametrize(
     "held", [{"n": 0}, [0], np.zeros(1, dtype=int)], ids=lambda x: type(x).__name__

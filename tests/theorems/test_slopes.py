@@ -31,9 +31,7 @@ def power(claimed: float, true: float, off: float = 0.0) -> object:
     def measure(alpha: float) -> Measured:
         value = alpha**-true
         return Measured(
-            claimed=3 * alpha**-claimed,
-            lower=value * math.exp(-off),
-            upper=value * math.exp(off),
+            claimed=3 * alpha**-claimed, lower=value * math.exp(-off), upper=value * math.exp(off)
         )
 
     return measure

@@ -38,15 +38,7 @@ from dpassay.trials.executors import LONGEST, MOMENT, ExecutorOptions, Pace, exe
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import introduced
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.tasks import (
-    ANSWERS,
-    SLOW_ANSWERS,
-    Task,
-    TrialRunner,
-    answers_of,
-    bundle,
-    cut,
-)
+from dpassay.trials.tasks import ANSWERS, SLOW_ANSWERS, Task, TrialRunner, answers_of, bundle, cut
 from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
 GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
@@ -354,9 +346,7 @@ def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) 
     assert sum(trials for *_, trials in found) == result.evidence.trials
 
 
-def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(tmp_path: Path) -> None:
     """A second process might build it, but its code is not known: it has no key in the ledger."""
     built = tmp_path / "built"
 

@@ -78,11 +78,7 @@ def subset_row(n: str, n_prime: str) -> list[str]:
 
 
 ROWS: dict[str, tuple[list[tuple[str, ...]], int, Callable[..., list[str]]]] = {
-    "size": (
-        table("size", 6),
-        2,
-        size_row,
-    ),
+    "size": (table("size", 6), 2, size_row),
     "stable": (table("best learner", 6), 3, stable_row),
     "coin": (
         table("lower coin", 4),
@@ -105,11 +101,7 @@ ROWS: dict[str, tuple[list[tuple[str, ...]], int, Callable[..., list[str]]]] = {
         2,
         lambda C, alpha: both(covers.corner(int(C), float(alpha))),
     ),
-    "net": (
-        table("crowded net", 4),
-        2,
-        lambda C, inverse: both(covers.net(int(C), int(inverse))),
-    ),
+    "net": (table("crowded net", 4), 2, lambda C, inverse: both(covers.net(int(C), int(inverse)))),
     "excess": (table("parameter excess", 5), 2, excess_row),
     "error": (table("no example", 6), 3, large_row),
     "bound": (
@@ -120,9 +112,7 @@ ROWS: dict[str, tuple[list[tuple[str, ...]], int, Callable[..., list[str]]]] = {
     "condition": (
         table("eta condition", 4),
         3,
-        lambda n, alpha, e: [
-            f"{relabelled_sizes.step(int(n), float(alpha), float(e)).lower:.4f}",
-        ],
+        lambda n, alpha, e: [f"{relabelled_sizes.step(int(n), float(alpha), float(e)).lower:.4f}"],
     ),
     "twelve": (table("twelve", 5), 3, twelve_row),
     "subset": (table("more than half", 6), 2, subset_row),

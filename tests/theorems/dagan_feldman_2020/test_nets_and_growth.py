@@ -12,11 +12,7 @@ from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.vc import is_net
 from dpassay.theorems.dagan_feldman_2020.growth import classes
 from dpassay.theorems.dagan_feldman_2020.nets import corner, missing
-from dpassay.theorems.dagan_feldman_2020.uniform_convergence import (
-    sample_size,
-    single,
-    thresholds,
-)
+from dpassay.theorems.dagan_feldman_2020.uniform_convergence import sample_size, single, thresholds
 from tests.theorems.test_rows import FINDINGS
 
 N = r" \| ([\d.e-]+)"

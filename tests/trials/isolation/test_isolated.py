@@ -227,10 +227,7 @@ class Miscounts(Sampled):
         self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
     ) -> np.ndarray:
         Labels.count = lambda self, draws: (  # type: ignore[method-assign]
-            np.ones(
-                (3, 2),
-                dtype=np.int64,
-            ),
+            np.ones((3, 2), dtype=np.int64),
             b"x" * 16,
         )
         return super().sample(state, queries, size, rng)
@@ -397,9 +394,7 @@ def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
     ]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
     failed = shard_result_from(
-        _sent(ShardResult(counts=(counts(0),), failure=("cause", "detail"))),
-        BENCH.brief,
-        SHARD,
+        _sent(ShardResult(counts=(counts(0),), failure=("cause", "detail"))), BENCH.brief, SHARD
     )
     assert failed.failure == ("cause", "detail")
     for wrong in (
