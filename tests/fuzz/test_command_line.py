@@ -182,7 +182,7 @@ def _read(text: str) -> object:
 
 @pytest.mark.slow
 def test_wrong_command_lines_are_refused(here: Path) -> None:
-    fuzz("command_line", case)
+    fuzz(150, case)
 
 
 @pytest.mark.slow

@@ -101,4 +101,4 @@ def _nonsense(document: Any, code: int | None) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_comparisons_of_odd_data_are_refused_or_can_be(here: Path) -> None:
-    fuzz("frontier", case)
+    fuzz(3, case)

@@ -97,7 +97,7 @@ def otherwise(lines: list[bytes], found: list[Any]) -> str:
 
 @pytest.mark.slow
 def test_wrong_replies_are_refused_or_read_as_they_are() -> None:
-    fuzz("process", case)
+    fuzz(400, case)
 
 
 PROGRAM = """

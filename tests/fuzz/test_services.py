@@ -133,7 +133,7 @@ def test_wrong_replies_of_services_are_refused_or_read_as_they_are(
 ) -> None:
     monkeypatch.setattr(interface, "PAUSES", (0.0,))
     with service() as server:
-        fuzz("services", lambda rng: case(rng, server))
+        fuzz(500, lambda rng: case(rng, server))
 
 
 BATCHES, OPEN = b'{"batches": true}', b'{"session": 5}'

@@ -190,7 +190,7 @@ def test_damaged_tables_are_refused_or_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fuzz("tables", case)
+    fuzz(200, case)
 
 
 @pytest.mark.parametrize("replaced", range(len(COLUMNS)))
