@@ -48,12 +48,8 @@ def test_a_class_cannot_declare_its_own_claim_wrong(project: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
-    [
-        [*DPASSAY, "run", "leaks:f"],
-        [*MODULE, "run", "leaks:f"],
-        [*DPASSAY, "run", "projected-walk", "leaks:f"],
-    ],
-    ids=["dpassay", "python -m dpassay", "beside a name of the catalogue"],
+    [[*MODULE, "run", "leaks:f"], [*DPASSAY, "run", "projected-walk", "leaks:f"]],
+    ids=["python -m dpassay", "dpassay, beside a name of the catalogue"],
 )
 def test_modules_of_the_working_directory_are_not_the_judges(
     project: Path, words: list[str]
@@ -67,8 +63,10 @@ def test_modules_of_the_working_directory_are_not_the_judges(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["run"], ["attack", "--against", "mechanism"]])
-@pytest.mark.parametrize("text", [AT_THE_END, ENDS])
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [(["run"], AT_THE_END), (["run"], ENDS), (["attack", "--against", "mechanism"], AT_THE_END)],
+)
 def test_an_import_cannot_end_the_command_with_0(
     project: Path, command: list[str], text: str
 ) -> None:
@@ -90,11 +88,15 @@ from hostile_table import near
 X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
 PAIRS = replace_one(X, y, pool=(X + 0.5, 1 - y))
 
-@pytest.mark.parametrize("auditee", [
+ASKED = [
     near, output.exit_0, output.raises_exit_0, output.raises_interrupt, output.answers_equal,
     forgeries.counts_negative, forgeries.Slippery(), forgeries.Expected(), forgeries.Mimics(),
-])
-@pytest.mark.parametrize("asks", [True, False])
+]
+NOT_ASKED = [near, output.exit_0, forgeries.Mimics()]
+
+@pytest.mark.parametrize(
+    ("auditee", "asks"), [*((each, True) for each in ASKED), *((each, False) for each in NOT_ASKED)]
+)
 def test_gate(assay, auditee, asks):
     result = assay(auditee, claim=DP(epsilon=1.0), pairs=PAIRS, queries=[[0.0]], budget=300)
     if asks:
@@ -110,7 +112,7 @@ def test_a_test_of_a_hostile_function_fails(project: Path) -> None:
     assert code == 1, text
     # who does not ask passes, and fails at its end
     found = re.findall(r"(\d+) (?:failed|errors?)", text.splitlines()[-1])
-    assert sum(map(int, found)) == 18, text
+    assert sum(map(int, found)) == 12, text
 
 
 @pytest.mark.slow
