@@ -17,20 +17,7 @@ from tests.fuzz.running import fuzz, ran
 
 NAMES = ("noisy-average", "stable-laplace", "projected-walk", "control", "soft-majorty", "", "all")
 LOSSES = (
-    "1",
-    "0.5,2",
-    "1e-9",
-    "700",
-    "1e-300",
-    "0",
-    "-1",
-    "nan",
-    "inf",
-    "1,1",
-    "701",
-    "x",
-    ",",
-    "",
+    *("1", "0.5,2", "1e-9", "700", "1e-300", "0", "-1", "nan", "inf", "1,1", "701", "x", ",", ""),
 )
 CELLS = ("0", "1", "-2.5", "1e308", "-1e308", "1e-320", "7", "red", "", "nan", "1e400", "0x1")
 WORDS = (
