@@ -43,6 +43,7 @@ from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
 GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
 CLAIMS = (DP(epsilon=1.5),)
+DASK: dict[str, Any] = {"executor": "dask"}
 WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4}]
 
 
@@ -431,6 +432,10 @@ def test_an_interruption_leaves_finished_shards_and_no_process(
         ({"jobs": 1.5}, "jobs = 1.5: must be an integer from 1 to 1,024"),
         ({"jobs": 2, "executor": "inline"}, "jobs = 2: must be 1 with executor 'inline'"),
         ({"executor": "ray"}, "executor = 'ray': must be one of inline, local, dask"),
+        ({"scheduler": "tcp://h:1"}, "scheduler = 'tcp://h:1': requires executor 'dask'"),
+        (DASK | {"scheduler": "h:1"}, "scheduler = 'h:1': must be an address like tcp://HOST:PORT"),
+        (DASK | {"scheduler": 8786}, "scheduler = 8786: must be an address like tcp://HOST:PORT"),
+        (DASK | {"scheduler": "tcp://h:1", "jobs": 2}, "jobs = 2: has no effect with a scheduler"),
         ({"shard_timeout": 0}, "shard_timeout = 0: must be a finite number > 0"),
         ({"shard_timeout": float("inf")}, "shard_timeout = inf: must be a finite number > 0"),
     ],

@@ -1,7 +1,7 @@
-"""Messages of processes, of Dask workers and of programs with something wrong in them.
+"""Messages of processes and of Dask workers with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run. By hand, of this module: `python -m MODULE 1000000 11 [fuzz|lines]`.
+anything was run. By hand, of this module: `python -m MODULE 1000000 11`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ from dpassay.trials.isolation.target import Isolated, MechanismServer
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
 from tests.fuzz.running import limited
-from tests.fuzz.test_process import judged, script
 
 SECONDS = 5
 """Of processor time; no message takes longer."""
@@ -489,22 +488,22 @@ def messages() -> list[tuple[Use, bytes]]:
     return found
 
 
-def fuzz(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
-    """Return what went wrong in so many messages, and how often; note those that are refused."""
+def fuzz(number: int, seed: int) -> Counter[str]:
+    """Return what went wrong in so many messages, and how often."""
     rng, good, found = random.Random(seed), messages(), Counter[str]()  # noqa: S311
     for _ in range(number):
         use, message = rng.choice(good)
         message = wrong(message, rng)
         began = time.process_time()
-        told, no = "", ""
+        told = ""
         try:
             with limited(12 * SECONDS):
                 use(message, rng)
         except InvalidInput as error:
-            told, no = "" if use is describe else f"{use.__name__}: InvalidInput {error}", "invalid"
+            told = "" if use is describe else f"{use.__name__}: InvalidInput {error}"
         except (TargetError, ClusterError) as error:
             written_out(error)
-            told, no = "\n" if "\n" in str(error) else "", "error"
+            told = "\n" if "\n" in str(error) else ""
         except BaseException as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
@@ -513,18 +512,6 @@ def fuzz(number: int, seed: int, refused: list[str] | None = None) -> Counter[st
             told = f"{use.__name__}: slow"
         if told:
             found[told] += 1
-        if no and refused is not None:
-            refused.append(no)
-    return found
-
-
-def lines(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
-    """Return the same of conversations with so many programs and services."""
-    rng, found = random.Random(seed), Counter[str]()  # noqa: S311
-    for _ in range(number):
-        with limited(12 * SECONDS):
-            if told := judged(script(rng), refused):
-                found[told[:200]] += 1
     return found
 
 
@@ -549,20 +536,6 @@ def test_wrong_messages_end_their_own_target() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < GIB
 
 
-@pytest.mark.slow
-def test_wrong_lines_of_programs_end_their_own_target() -> None:
-    assert lines(15_000, 1) == {}
-
-
 if __name__ == "__main__":
-    number, seed, *names = sys.argv[1:]
-    for each in (fuzz, lines):
-        if names and each.__name__ not in names:
-            continue
-        began, noted = time.process_time(), list[str]()
-        outcome = each(int(number), int(seed), noted)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        told = f"{len(noted)} of {number} refused, {outcome.total()} wrong"
-        print(f"{each.__name__}: {told}, {time.process_time() - began:.0f} s, {most} MiB")  # noqa: T201
-        for text, times in outcome.most_common(40):
-            print(times, text)  # noqa: T201
+    for text, times in fuzz(*map(int, sys.argv[1:])).most_common(40):
+        print(times, text)  # noqa: T201
