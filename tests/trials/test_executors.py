@@ -200,19 +200,14 @@ def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch
 def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
     fault: Callable[[], Any], reason: str
 ) -> None:
-    """About one block in a hundred fails.
+    """About one block in twenty fails.
 
     The first in order is reported, whoever meets another one earlier.
     """
     every = []
-    for who in (WHO[0], WHO[2]):
-        broken, fine = run(
-            target(shaky(fault, 0.01), "broken"),
-            target(response(1.0), "fine"),
-            budget=20_000,
-            seed=1,
-            **who,
-        )
+    for who in (WHO[1], WHO[2]):
+        subjects = target(shaky(fault, 0.05), "broken"), target(response(1.0), "fine")
+        broken, fine = run(*subjects, budget=6000, seed=1, **who)
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
     assert every[0][0]["verdict"] == "error"
@@ -333,7 +328,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("who", WHO, ids=str)
+@pytest.mark.parametrize("who", WHO[:3], ids=str)
 def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:

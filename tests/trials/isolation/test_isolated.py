@@ -60,16 +60,7 @@ def entries(
     ]
 
 
-NAMES = (
-    "averaged",
-    "noisy-average",
-    "erm-laplace",
-    "psgd-laplace",
-    "histogram",
-    "stable-learner",
-    "interface",
-    "pate",
-)
+NAMES = ("averaged", "erm-laplace", "histogram", "stable-learner", "interface", "pate")
 KINDS = ("noisy-average", "interface")
 """Numbers and labels; scores, which take long, are sampled by the slow test."""
 
