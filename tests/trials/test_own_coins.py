@@ -40,7 +40,6 @@ def test_forked_processes_toss_coins_of_their_own(draw: str) -> None:
     KEEPER.old.normal()  # it has kept the second number of a pair
 
     def work(item: int) -> list[float]:
-        del item
         seed_anew()
         return [float(DRAWS[draw]()) for _ in range(3)]
 
@@ -50,7 +49,6 @@ def test_forked_processes_toss_coins_of_their_own(draw: str) -> None:
 
 def test_without_it_they_toss_the_same() -> None:
     def work(item: int) -> float:
-        del item
         return float(KEEPER.modern.random())
 
     assert len({*in_order("draws", work, [0, 1], 2)}) == 1

@@ -266,7 +266,6 @@ def law(message: bytes, rng: random.Random) -> None:
 
 
 def worst(message: bytes, rng: random.Random) -> None:
-    del rng
     subject = isolated(message)
     for group in groups_for(subject, None):
         written_out(group.key, group.reason, group.pairs.how, group.pairs.relation)
@@ -276,7 +275,6 @@ def worst(message: bytes, rng: random.Random) -> None:
 
 
 def reachable(message: bytes, rng: random.Random) -> None:
-    del rng
     subject = isolated(message)
     found = any_size(subject, subject.claims[0])
     if found is not None:
@@ -284,7 +282,6 @@ def reachable(message: bytes, rng: random.Random) -> None:
 
 
 def sample(message: bytes, rng: random.Random) -> None:
-    del rng
     coins = np.random.default_rng(0)
     draws = isolated(message).sample(None, np.zeros((1, 1)), 4, coins, "here")
     assert set(draws.ravel().tolist()) <= {0, 1}
@@ -292,47 +289,39 @@ def sample(message: bytes, rng: random.Random) -> None:
 
 
 def encoder(message: bytes, rng: random.Random) -> None:
-    del rng
     found = isolated(message).encoder([], 1)
     found.features([(1, "x"), 2.5, None])
     written_out(*found.names)
 
 
 def words(message: bytes, rng: random.Random) -> None:
-    del rng
     written_out(isolated(message).answer_words(1, np.zeros(1)))
 
 
 def plain(message: bytes, rng: random.Random) -> None:
-    del rng
     subject = isolated(message)
     assert subject.prepare(GROUP.pairs.base) is not None
     subject.check_unchanged((GROUP,))
 
 
 def towards(message: bytes, rng: random.Random) -> None:
-    del rng
     assert isolated(message).towards(np.zeros((2, 3)), 4).shape == (2, 4)
 
 
 def portable(message: bytes, rng: random.Random) -> None:
-    del rng
     assert isinstance(isolated(message).hosts.portable(), bytes)
 
 
 def dimension(message: bytes, rng: random.Random) -> None:
-    del rng
     assert 0 <= isolated(message, numbers=(0.0, 1.0)).dimension <= 1 << 20
 
 
 def symmetries(message: bytes, rng: random.Random) -> None:
-    del rng
     written_out(*isolated(message).symmetries((3,)))
 
 
 def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
-    del rng
     backend = Local(RUNNER.brief, forget, Processes(b""), None)
     job = backend._job(SHARD, forget, False)
     job.arrived = partial(backend._take, job)
@@ -374,7 +363,6 @@ def dask(message: bytes, rng: random.Random) -> None:
 
 
 def laws(message: bytes, rng: random.Random) -> None:
-    del rng
     asked = Question(operation=None)
     cluster_asked(asked)._end(asked, message)
     assert len(_laws(asked.result(), 2)) == 2
