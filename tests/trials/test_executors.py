@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -213,45 +212,6 @@ def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
     assert every[0][0]["verdict"] == "error"
     assert reason in every[0][0]["reason"]
     assert every[0] == every[1]
-
-
-@pytest.mark.slow
-def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on() -> None:
-    """Other deaths: tests/engine/test_faults.py."""
-    expected = entries(
-        run(
-            target(response(1.0), "fine"),
-            target(response(1.0), "also"),
-            target(response(1.0), "too"),
-        )
-    )
-    every = []
-    for jobs in (1, 2):
-        subjects = [
-            target(response(1.0), "fine"),
-            target(shaky(lambda: os.kill(os.getpid(), signal.SIGKILL), 0.1), "deadly"),
-            target(response(1.0), "too"),
-        ]
-        fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
-        assert deadly.verdict == "error"
-        assert deadly.outcome.reason.startswith("the worker died (signal 9)")
-        assert (
-            "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
-        )
-        assert "screen trials" in deadly.outcome.reason
-        assert [entries([fine])[0], entries([too])[0]] == [expected[0], expected[2]]
-        every.append(deadly.outcome.reason)
-    assert every[0] == every[1]
-
-
-def test_a_mechanism_that_hangs_is_stopped() -> None:
-    hanging = shaky(lambda: time.sleep(600), 0.1)
-    broken, fine = run(
-        target(hanging, "hangs"), target(response(1.0), "fine"), jobs=2, shard_timeout=0.5
-    )
-    assert broken.verdict == "error"
-    assert broken.outcome.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
-    assert fine.verdict == "not refuted"
 
 
 def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path) -> None:
