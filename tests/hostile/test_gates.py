@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dpassay.cli.main import main
 from tests.hostile.running import AUDITEES, SMALL
 
 BIN = Path(sys.executable).parent
@@ -40,9 +41,12 @@ def ends(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_class_cannot_declare_its_own_claim_wrong(project: Path) -> None:
-    code, text = ends(project, *DPASSAY, "run", "hostile_forgeries:Expected", *SMALL, "-q")
-    assert (code, "as declared" in text) == (1, False), text
+def test_a_class_cannot_declare_its_own_claim_wrong(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    assert main(["run", "hostile_forgeries:Expected", *SMALL, "-q"]) == 1
+    assert "as declared" not in "".join(capsys.readouterr())
 
 
 @pytest.mark.slow
@@ -116,17 +120,20 @@ def test_a_test_of_a_hostile_function_fails(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_configuration_that_is_rewritten_does_not_excuse_the_next_step(project: Path) -> None:
+def test_a_configuration_that_is_rewritten_does_not_excuse_the_next_step(
+    project: Path, warm: Path
+) -> None:
     """What an auditee writes during the run lets nothing pass in the check of the baseline."""
     entry = '[[mechanisms]]\nname = "it"\ntarget = "{}"\nclaim = {{ epsilon = 1.0 }}\n'
     (project / "dpassay.toml").write_text(entry.format("hostile_table:fair"))
-    words = [*DPASSAY, "run", *SMALL, "-q", "--out", "out"]
+    dpassay = str(warm / "dpassay")
+    words = [dpassay, "run", *SMALL, "-q", "--out", "out"]
     code, text = ends(project, *words, "--allow-inconclusive")
     assert code == 0, text
-    assert ends(project, *DPASSAY, "baseline", "accept", "out/record.json")[0] == 0
+    assert ends(project, dpassay, "baseline", "accept", "out/record.json")[0] == 0
     (project / "dpassay.toml").write_text(entry.format("hostile_system:suppresses_itself"))
     assert ends(project, *words)[0] in (1, 3)
-    code, text = ends(project, *DPASSAY, "baseline", "check", "out/record.json")
+    code, text = ends(project, dpassay, "baseline", "check", "out/record.json")
     assert code != 0, text
     verdicts = {
         each["verdict"] for each in json.loads((project / "out/record.json").read_text())["results"]
