@@ -55,12 +55,13 @@ def test_without_it_they_toss_the_same() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
 @pytest.mark.parametrize(("scale", "refuted"), [(2.0, False), (1.0, True)])
 def test_a_function_without_rng_is_audited(scale: float, refuted: bool) -> None:
     def release(data: Any) -> float:
         return float(sum(data) + KEEPER.modern.laplace(scale=scale))
 
-    found = audit(release, claim=DP(epsilon=0.5), data=Scalars(0, 1, size=3), budget=10_000, jobs=2)
+    found = audit(release, claim=DP(epsilon=0.5), data=Scalars(0, 1, size=3), budget=3000, jobs=2)
     assert found.verdict != "error", found.outcome.reason
     assert (found.verdict == "refuted") == refuted
     assert not found.target.seeded
