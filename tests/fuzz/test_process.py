@@ -112,7 +112,7 @@ for line in open({path!r}, "rb").read().split(b"\\n"):
 def test_real_programs_come_to_the_same(tmp_path: Path) -> None:
     """A sample through real processes: what is scripted above is what a pipe gives."""
     (tmp_path / "program.py").write_text(PROGRAM.format(path=str(tmp_path / "lines")))
-    for seed in range(25):
+    for seed in range(10):
         lines = script(random.Random(seed))  # noqa: S311
         (tmp_path / "lines").write_bytes(b"\n".join(lines))
         target = process([sys.executable, "-IS", str(tmp_path / "program.py")], limits=LIMITS)

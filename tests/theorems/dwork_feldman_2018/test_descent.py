@@ -15,7 +15,6 @@ from dpassay.theorems.dwork_feldman_2018.descent import (
     least_risk,
     noisy_excess,
     random_loss,
-    rate,
     risk,
 )
 
@@ -79,6 +78,5 @@ def test_the_least_risk_is_that_of_a_grid(share: float) -> None:
 
 
 def test_by_hand() -> None:
-    assert rate(3, "before", "fixed").lower == pytest.approx(4 / (3 * math.sqrt(3)), rel=1e-9)
     assert f"{climb(5, 'squared', 1).lower:.4f}" == "0.4967"
     assert f"{random_loss([1.0] * 3, 5.0).lower:.3f}" == "5.158"

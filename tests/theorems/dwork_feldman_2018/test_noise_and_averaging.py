@@ -11,7 +11,6 @@ from scipy.integrate import quad
 
 from dpassay.theorems.dwork_feldman_2018.averaging import (
     failures,
-    one_point,
     vote_error,
 )
 from dpassay.theorems.dwork_feldman_2018.noise import (
@@ -24,7 +23,6 @@ from dpassay.theorems.dwork_feldman_2018.noise import (
 
 
 def test_by_hand() -> None:
-    assert one_point(0.4, 1.0, 0.25).lower == pytest.approx(1 - 0.8**5 - 0.8**4, rel=1e-9)
     light, heavy = vote_error(np.array([20, 1]), 20, 1.0)
     assert f"{0.05 * light:.4f} {0.95 * heavy:.4f}" == "0.0488 0.0562"
     assert 0.05 * light + 0.95 * heavy > 0.1
