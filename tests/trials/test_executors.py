@@ -79,9 +79,7 @@ def shaky(fault: Callable[[], Any], share: float) -> Function:
     Where a block's first coin falls below the share, the fault comes first.
     """
 
-    def answer(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def answer(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         if rng.random() < share:
             found = fault()
             if found is not None:
@@ -245,9 +243,7 @@ def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
 def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> None:
     own = np.random.default_rng(0)
 
-    def keeps_coins(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def keeps_coins(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         return response(1.0)(data, queries, size, own)
 
     who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
@@ -260,9 +256,7 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
 class Scribbler(Sampled):
     """Writes into the dataset that it is lent, in whichever process."""
 
-    def sample(
-        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
         y = GROUP.pairs.base.y
         y.flags.writeable = True
         y[5] ^= 1
@@ -324,9 +318,7 @@ def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(tmp_
 def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
     calls = []
 
-    def counted(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def counted(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -344,9 +336,7 @@ def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
 def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
     loss = [1.0]
 
-    def changing(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def changing(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         return response(loss[0])(data, queries, size, rng)
 
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:

@@ -111,9 +111,7 @@ def test_a_function_of_the_callers_is_called_elsewhere(
 ) -> None:
     calls: list[int] = []
 
-    def counted(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def counted(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         calls.append(size)
         return np.asarray(function(data, queries, size, rng))
 
@@ -191,9 +189,7 @@ class Liar(TableMechanism):
         AnswerSet.check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
-    def sample(
-        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
         return np.full((size, 1), 7)
 
     def distribution(self, state: int, queries: np.ndarray) -> FiniteLaw:
@@ -214,9 +210,7 @@ def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(
 class Miscounts(Sampled):
     """Counts of its trials come out wrong, as NumPy has been patched in its process."""
 
-    def sample(
-        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
         Labels.count = lambda self, draws: (  # type: ignore[method-assign]
             np.ones((3, 2), dtype=np.int64),
             b"x" * 16,
