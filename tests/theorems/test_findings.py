@@ -175,6 +175,10 @@ def more_than_half(n: int, n_prime: int) -> Cells:
     return left.lower, left.claimed, factor.lower, factor.claimed
 
 
+def geometric(alpha1: float, alpha2: float, moved: str) -> Cells:
+    return both(joint_release.same_strings(alpha1, alpha2, moved, 60))
+
+
 def ratios(beta: float, alpha2: float, gamma: float) -> Cells:
     case = {"beta": beta, "alpha2": alpha2, "gamma": gamma}
     return alpha2, *(middle(of(**case)) for of in (choosing.printed_ratio, choosing.ratio))
@@ -235,7 +239,7 @@ TABLES: list[tuple[str, int, int, int, Callable[..., Cells]]] = [
     ("eta condition", 4, 2, 3, lambda *case: (relabelled_sizes.step(*case).lower,)),
     ("twelve", 5, 1, 3, twelve),
     ("more than half", 6, 3, 2, more_than_half),
-    ("two geometric mechanisms", 5, 4, 3, lambda *x: both(joint_release.same_strings(*x, 60))),
+    ("two geometric mechanisms", 5, 4, 3, geometric),
     ("logarithms", 6, 4, 3, ratios),
     ("all losers equal", 4, 4, 2, losers),
     ("Theorem 4", 4, 3, 2, lambda C, k: both(choosing.linear_growth(C, k, 0.1, 0.1))),
