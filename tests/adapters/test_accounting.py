@@ -35,10 +35,7 @@ def test_an_event_goes_to_the_first_accountant_that_takes_it() -> None:
     assert {each.delta: each.epsilon for each in claim.points}[1e-3] == pytest.approx(tight)
     without = dp_accounting.SampledWithoutReplacementDpEvent(100, 10, GAUSSIAN)
     replaced = accounting.claim(without, relation="replace-one")
-    assert (replaced.source, replaced.relation) == (
-        "RdpAccountant of dp-accounting",
-        "replace-one",
-    )
+    assert (replaced.source, replaced.relation) == ("RdpAccountant of dp-accounting", "replace-one")
 
 
 def test_the_relation_is_that_of_the_accountant() -> None:

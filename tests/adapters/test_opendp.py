@@ -279,11 +279,7 @@ def test_an_exception_is_an_answer() -> None:
         domain, dp.symmetric_distance(), dp.max_divergence(), release, lambda _: 1.0, TO=float
     )
     mechanism = FunctionMechanism(
-        function=opendp.mechanism(measurement),
-        claims=(),
-        takes=("data",),
-        free=True,
-        seeded=False,
+        function=opendp.mechanism(measurement), claims=(), takes=("data",), free=True, seeded=False
     )
     rng = np.random.default_rng(0)
     assert mechanism.sample([True, False], np.zeros((1, 0)), 2, rng) == [0.5, 0.5]

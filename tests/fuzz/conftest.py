@@ -12,13 +12,20 @@ import pytest
 
 from dpassay.cli import main as command_line
 from tests.conftest import once
-from tests.fuzz.corpus import fill
+from tests.fuzz.corpus import fill, fill_service
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of `tests.fuzz.corpus`."""
     return once(tmp_path_factory, "corpus", fill)
+
+
+@pytest.fixture
+def service_record(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The record of a service in the working directory too."""
+    for path in once(tmp_path_factory, "service", fill_service).glob("*.json"):
+        shutil.copy(path, here)
 
 
 @cache

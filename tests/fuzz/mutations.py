@@ -11,40 +11,12 @@ from pathlib import Path
 from typing import Any
 
 NUMBERS = (
-    0,
-    -1,
-    1,
-    2,
-    3,
-    0.5,
-    -0.5,
-    1e-300,
-    1e300,
-    1e308,
-    10**12,
-    10**40,
-    10**400,
-    float("inf"),
-    float("-inf"),
-    float("nan"),
+    *(0, -1, 1, 2, 3, 0.5, -0.5, 1e-300, 1e300, 1e308, 10**12, 10**40, 10**400),
+    *(float("inf"), float("-inf"), float("nan")),
 )
 VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    *NUMBERS,
-    "",
-    "x",
-    "inf",
-    "nan",
-    "-1",
-    "\x00\ud800",
-    "a" * 5000,
-    [],
-    [[]],
-    {},
-    {"x": 1},
-    [0],
+    *(None, True, False, *NUMBERS, "", "x", "inf", "nan", "-1", "\x00\ud800", "a" * 5000),
+    *([], [[]], {}, {"x": 1}, [0]),
 )
 
 Path_ = tuple[Any, ...]
@@ -121,17 +93,9 @@ def scale(rng: random.Random, document: Doc) -> None:
     path = place(rng, document, (int, float))
     if path is not None:
         number = at(document, path)
-        ways = (
-            0,
-            -number,
-            2 * number,
-            1000 * number,
-            number / 2 if abs(number) < 1e300 else 7,
-            number + 1,
-            rng.randrange(50),
-            *NUMBERS,
-        )
-        put(document, path, rng.choice(ways))
+        half = number / 2 if abs(number) < 1e300 else 7
+        ways = (0, -number, 2 * number, 1000 * number, half, number + 1, rng.randrange(50))
+        put(document, path, rng.choice((*ways, *NUMBERS)))
 
 
 def lengthen(rng: random.Random, document: Doc) -> None:
@@ -164,16 +128,7 @@ def nest(rng: random.Random, document: Doc) -> None:
 
 
 WAYS: tuple[Callable[[random.Random, Doc], None], ...] = (
-    delete,
-    retype,
-    retype,
-    scale,
-    scale,
-    lengthen,
-    swap,
-    same_type,
-    same_type,
-    nest,
+    *(delete, retype, retype, scale, scale, lengthen, swap, same_type, same_type, nest),
 )
 
 
@@ -202,14 +157,8 @@ def mangled(text: str, rng: random.Random) -> str:
     for _ in range(rng.choice((1, 1, 2))):
         one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         piece = text[one : min(other, one + 40)]
-        put = rng.choice(
-            (
-                "",
-                piece + piece,
-                piece[::-1],
-                rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)),
-            )
-        )
+        odd = ("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)
+        put = rng.choice(("", piece + piece, piece[::-1], rng.choice(odd)))
         text = text[:one] + put + text[one + len(piece) :]
     return text
 

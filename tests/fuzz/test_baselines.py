@@ -86,4 +86,4 @@ def _passed(done: Ran, excused: list[dict[str, Any]]) -> str:
 
 @pytest.mark.slow
 def test_damaged_baselines_are_refused_or_read(here: Path) -> None:
-    fuzz("baselines", case)
+    fuzz(40, case)

@@ -149,4 +149,4 @@ def _said(out: str) -> str:
 @pytest.mark.slow
 def test_wrong_configurations_are_refused(here: Path) -> None:
     assert not any(name.startswith("DPASSAY_") for name in os.environ)
-    fuzz("configuration", case)
+    fuzz(120, case)

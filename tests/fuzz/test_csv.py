@@ -106,4 +106,4 @@ def test_wrong_files_are_refused_or_read_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fuzz("csv", case)
+    fuzz(300, case)

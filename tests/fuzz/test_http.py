@@ -121,7 +121,7 @@ def _length(whole: bytes, body: bytes) -> int:
 @pytest.mark.slow
 def test_wrong_responses_are_refused_or_read_as_they_are() -> None:
     with service() as server:
-        fuzz("http", lambda rng: case(rng, server))
+        fuzz(200, lambda rng: case(rng, server))
 
 
 def case(rng: random.Random, server: Scripted) -> str:

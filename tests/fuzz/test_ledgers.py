@@ -120,4 +120,4 @@ def test_damaged_ledgers_give_back_what_was_written_or_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fuzz("ledgers", case)
+    fuzz(120, case)

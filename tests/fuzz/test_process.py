@@ -58,7 +58,7 @@ def case(rng: random.Random) -> str:
     return f"{[line[:200] for line in lines]}: {told}" if told else ""
 
 
-def judged(lines: list[bytes], refused: list[str] | None = None) -> str:
+def judged(lines: list[bytes]) -> str:
     session = ForeignSession(lambda: Scripted(lines), "its process")
     try:
         found = session.sample(DATA, [0.0], SIZE, 7)
@@ -66,8 +66,6 @@ def judged(lines: list[bytes], refused: list[str] | None = None) -> str:
             key_of(each)
         _shaped(found, 1)
     except TargetError as error:
-        if refused is not None:
-            refused.append("error")
         return f"says {error}" if "\n" in str(error) else ""
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
         return f"raises {type(error).__name__}: {error!s:.200}"
@@ -97,7 +95,7 @@ def otherwise(lines: list[bytes], found: list[Any]) -> str:
 
 @pytest.mark.slow
 def test_wrong_replies_are_refused_or_read_as_they_are() -> None:
-    fuzz("process", case)
+    fuzz(1000, case)
 
 
 PROGRAM = """
@@ -114,7 +112,7 @@ for line in open({path!r}, "rb").read().split(b"\\n"):
 def test_real_programs_come_to_the_same(tmp_path: Path) -> None:
     """A sample through real processes: what is scripted above is what a pipe gives."""
     (tmp_path / "program.py").write_text(PROGRAM.format(path=str(tmp_path / "lines")))
-    for seed in range(25):
+    for seed in range(10):
         lines = script(random.Random(seed))  # noqa: S311
         (tmp_path / "lines").write_bytes(b"\n".join(lines))
         target = process([sys.executable, "-IS", str(tmp_path / "program.py")], limits=LIMITS)

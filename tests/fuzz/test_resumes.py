@@ -55,4 +55,4 @@ def _whole(name: str) -> Path:
 
 @pytest.mark.slow
 def test_what_goes_on_with_a_damaged_ledger_is_whole_or_refused(here: Path) -> None:
-    fuzz("resumes", case)
+    fuzz(6, case)

@@ -32,37 +32,9 @@ RECORDS = [
     ("tree", "labels", k, k + 2, k % 2, "canaries", 1.5, 8, k, 0.5, 0.25, 1e-5) for k in range(6)
 ] + [("tree", "scores", 7, "", 0, "", 0.5, 8, 4, 0, "", "")]
 ODD = (
-    *(
-        "",
-        "-1",
-        "0",
-        "1",
-        "2",
-        "0.5",
-        "1e400",
-        "inf",
-        "-inf",
-        "nan",
-        "NaN",
-        "x",
-        "1_0",
-        " 1",
-        "1e2",
-    ),
-    *(
-        "9" * 12,
-        "9" * 30,
-        "9" * 5000,
-        '"',
-        '"a, b"',
-        "\0",
-        "\ufeff",
-        "\r",
-        "True",
-        "-0",
-        "٣",
-        "0x1",
-    ),
+    *("", "-1", "0", "1", "2", "0.5", "1e400", "inf", "-inf", "nan", "NaN", "x", "1_0", " 1"),
+    *("1e2", "9" * 12, "9" * 30, "9" * 5000, '"', '"a, b"', "\0", "\ufeff", "\r", "True", "-0"),
+    *("٣", "0x1"),
 )
 PLACES = ("group", "pair", "direction", "query")
 
@@ -190,7 +162,7 @@ def test_damaged_tables_are_refused_or_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fuzz("tables", case)
+    fuzz(200, case)
 
 
 @pytest.mark.parametrize("replaced", range(len(COLUMNS)))

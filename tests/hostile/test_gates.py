@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dpassay.cli.main import main
 from tests.hostile.running import AUDITEES, SMALL
 
 BIN = Path(sys.executable).parent
@@ -40,20 +41,19 @@ def ends(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_class_cannot_declare_its_own_claim_wrong(project: Path) -> None:
-    code, text = ends(project, *DPASSAY, "run", "hostile_forgeries:Expected", *SMALL, "-q")
-    assert (code, "as declared" in text) == (1, False), text
+def test_a_class_cannot_declare_its_own_claim_wrong(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    assert main(["run", "hostile_forgeries:Expected", *SMALL, "-q"]) == 1
+    assert "as declared" not in "".join(capsys.readouterr())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
-    [
-        [*DPASSAY, "run", "leaks:f"],
-        [*MODULE, "run", "leaks:f"],
-        [*DPASSAY, "run", "projected-walk", "leaks:f"],
-    ],
-    ids=["dpassay", "python -m dpassay", "beside a name of the catalogue"],
+    [[*MODULE, "run", "leaks:f"], [*DPASSAY, "run", "projected-walk", "leaks:f"]],
+    ids=["python -m dpassay", "dpassay, beside a name of the catalogue"],
 )
 def test_modules_of_the_working_directory_are_not_the_judges(
     project: Path, words: list[str]
@@ -67,8 +67,10 @@ def test_modules_of_the_working_directory_are_not_the_judges(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["run"], ["attack", "--against", "mechanism"]])
-@pytest.mark.parametrize("text", [AT_THE_END, ENDS])
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [(["run"], AT_THE_END), (["run"], ENDS), (["attack", "--against", "mechanism"], AT_THE_END)],
+)
 def test_an_import_cannot_end_the_command_with_0(
     project: Path, command: list[str], text: str
 ) -> None:
@@ -90,11 +92,15 @@ from hostile_table import near
 X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
 PAIRS = replace_one(X, y, pool=(X + 0.5, 1 - y))
 
-@pytest.mark.parametrize("auditee", [
+ASKED = [
     near, output.exit_0, output.raises_exit_0, output.raises_interrupt, output.answers_equal,
     forgeries.counts_negative, forgeries.Slippery(), forgeries.Expected(), forgeries.Mimics(),
-])
-@pytest.mark.parametrize("asks", [True, False])
+]
+NOT_ASKED = [near, output.exit_0, forgeries.Mimics()]
+
+@pytest.mark.parametrize(
+    ("auditee", "asks"), [*((each, True) for each in ASKED), *((each, False) for each in NOT_ASKED)]
+)
 def test_gate(assay, auditee, asks):
     result = assay(auditee, claim=DP(epsilon=1.0), pairs=PAIRS, queries=[[0.0]], budget=300)
     if asks:
@@ -110,21 +116,24 @@ def test_a_test_of_a_hostile_function_fails(project: Path) -> None:
     assert code == 1, text
     # who does not ask passes, and fails at its end
     found = re.findall(r"(\d+) (?:failed|errors?)", text.splitlines()[-1])
-    assert sum(map(int, found)) == 18, text
+    assert sum(map(int, found)) == 12, text
 
 
 @pytest.mark.slow
-def test_a_configuration_that_is_rewritten_does_not_excuse_the_next_step(project: Path) -> None:
+def test_a_configuration_that_is_rewritten_does_not_excuse_the_next_step(
+    project: Path, warm: Path
+) -> None:
     """What an auditee writes during the run lets nothing pass in the check of the baseline."""
     entry = '[[mechanisms]]\nname = "it"\ntarget = "{}"\nclaim = {{ epsilon = 1.0 }}\n'
     (project / "dpassay.toml").write_text(entry.format("hostile_table:fair"))
-    words = [*DPASSAY, "run", *SMALL, "-q", "--out", "out"]
+    dpassay = str(warm / "dpassay")
+    words = [dpassay, "run", *SMALL, "-q", "--out", "out"]
     code, text = ends(project, *words, "--allow-inconclusive")
     assert code == 0, text
-    assert ends(project, *DPASSAY, "baseline", "accept", "out/record.json")[0] == 0
+    assert ends(project, dpassay, "baseline", "accept", "out/record.json")[0] == 0
     (project / "dpassay.toml").write_text(entry.format("hostile_system:suppresses_itself"))
     assert ends(project, *words)[0] in (1, 3)
-    code, text = ends(project, *DPASSAY, "baseline", "check", "out/record.json")
+    code, text = ends(project, dpassay, "baseline", "check", "out/record.json")
     assert code != 0, text
     verdicts = {
         each["verdict"] for each in json.loads((project / "out/record.json").read_text())["results"]

@@ -12,6 +12,15 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.calls import named, taken
 
+
+def drawn(function: Callable[..., Any], size: int) -> Any:
+    takes, by_name = taken(function, "f"), named(function)
+    mechanism = FunctionMechanism(
+        function=function, claims=(), takes=takes, named=by_name, free=True
+    )
+    return mechanism.sample(np.ones(1), np.zeros((1, 1)), size, np.random.default_rng(0))
+
+
 FOUR = ("data", "queries", "size", "rng")
 WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "all": (lambda data, queries, size, rng: None, FOUR),
@@ -38,8 +47,10 @@ WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_function_is_called_by_names_or_number(way: str) -> None:
+    """The call itself must not fail, and must pass what the names say."""
     function, wanted = WAYS[way]
     assert taken(function, "f") == wanted
+    drawn(function, 2)
 
 
 REFUSED: dict[str, Callable[..., Any]] = {
@@ -66,29 +77,11 @@ def test_what_stands_by_name_alone_is_shown_as_it_is_written() -> None:
         taken(function, "f")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_it_is_called_as_it_says(way: str) -> None:
-    """The call itself must not fail, and must pass what the names say."""
-    function, wanted = WAYS[way]
-    mechanism = FunctionMechanism(
-        function=function, claims=(), takes=wanted, named=named(function), free=True
-    )
-    mechanism.sample(np.zeros(1), np.zeros((1, 1)), 2, np.random.default_rng(0))
-
-
 def test_what_is_passed_by_name_arrives_under_that_name() -> None:
     def function(data: Any, *, rng: Any, size: Any) -> Any:
         return [(float(data[0]), type(rng).__name__)] * size
 
-    mechanism = FunctionMechanism(
-        function=function,
-        claims=(),
-        takes=taken(function, "f"),
-        named=named(function),
-        free=True,
-    )
-    told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
-    assert told == [(1.0, "Generator")] * 3
+    assert drawn(function, 3) == [(1.0, "Generator")] * 3
 
 
 class Key:
@@ -101,8 +94,7 @@ KEY = Key()
 
 
 @pytest.mark.parametrize(
-    "within",
-    [lambda x: x, lambda x: {"a": [1, (x, 2)]}, lambda x: {KEY.holding(x): 1}],
+    "within", [lambda x: x, lambda x: {"a": [1, (x, 2)]}, lambda x: {KEY.holding(x): 1}]
 )
 @pytest.mark.parametrize(
     "held", [{"n": 0}, [0], np.zeros(1, dtype=int)], ids=lambda x: type(x).__name__
@@ -114,7 +106,4 @@ def test_an_answer_that_the_next_run_changes_stays_as_it_was(
         held["n" if isinstance(held, dict) else 0] = int(rng.integers(2**40))
         return within(held)
 
-    takes = ("data", "rng")
-    mechanism = FunctionMechanism(function=function, claims=(), takes=takes, free=True)
-    told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
-    assert len(set(map(repr, told))) == 3
+    assert len(set(map(repr, drawn(function, 3)))) == 3

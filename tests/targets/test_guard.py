@@ -49,8 +49,7 @@ def sorting(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any
 
 
 @pytest.mark.parametrize(
-    ("function", "data"),
-    [(writing, Answers(2)), (sorting, ([[0.0], [1.0], [2.0]], [0, 1, 0]))],
+    ("function", "data"), [(writing, Answers(2)), (sorting, ([[0.0], [1.0], [2.0]], [0, 1, 0]))]
 )
 def test_a_function_that_writes_into_its_data_is_told_to_copy_them(
     function: Any, data: Any

@@ -36,9 +36,7 @@ class Coin(Mechanism):
 
     claims = (DP(epsilon=0.1),)
 
-    def sample(
-        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, state: Any, queries: Any, size: int, rng: Any) -> Any:
         return rng.integers(2, size=(size, len(queries)))
 
 
@@ -47,9 +45,7 @@ class PlainCoin:
 
     claims = (DP(epsilon=0.1),)
 
-    def sample(
-        self, state: Any, queries: Any, size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, state: Any, queries: Any, size: int, rng: Any) -> Any:
         return rng.integers(2, size=(size, len(queries)))
 
 

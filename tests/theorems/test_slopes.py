@@ -12,8 +12,9 @@ from dpassay.reports.theorems.pages import to_html
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import every_row
 from dpassay.theorems.row import Measured
-from dpassay.theorems.run import check_rows, make_record
+from dpassay.theorems.run import make_record
 from dpassay.theorems.slopes import DECADE, WITHIN, series, slope_row, slopes
+from tests.theorems.test_rows import checked
 
 FACTS: dict[str, Any] = {
     "version": "1",
@@ -31,9 +32,7 @@ def power(claimed: float, true: float, off: float = 0.0) -> object:
     def measure(alpha: float) -> Measured:
         value = alpha**-true
         return Measured(
-            claimed=3 * alpha**-claimed,
-            lower=value * math.exp(-off),
-            upper=value * math.exp(off),
+            claimed=3 * alpha**-claimed, lower=value * math.exp(-off), upper=value * math.exp(off)
         )
 
     return measure
@@ -82,7 +81,7 @@ def test_verdicts(relation: str, true: float, verdict: str) -> None:
 def test_every_growth_spans_a_decade_and_is_drawn() -> None:
     rows = [row for row in every_row() if row.series is not None]
     assert len(rows) >= 20
-    record = make_record(list(check_rows(rows, Effort())), FACTS, complete=True)
+    record = make_record([(row, checked(row.key)) for row in rows], FACTS, complete=True)
     assert fault(record, "theorems") == ""
     for result in record["results"]:
         places = [point[0] for point in result["series"]["points"]]

@@ -32,9 +32,8 @@ from dpassay.trials.cluster import Cluster, difference
 from dpassay.trials.ledger import Ledger, installed
 from dpassay.trials.wire import pack
 from tests.core.toys import Sampled, TableMechanism, response, target_of
-from tests.trials.test_executors import GROUP, WHO, entries, raises, rows, run, shaky, target
+from tests.trials.test_executors import DASK, GROUP, entries, raises, rows, run, shaky, target
 
-ON: dict[str, Any] = {"executor": "dask"}
 TABLE = ((0.2, 0.8), (0.7, 0.3))
 
 
@@ -51,14 +50,12 @@ def run_on(cluster: Cluster, *targets: Any, ledger: Ledger | None = None, **more
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("budget", [60_000])
-def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int, cluster: Cluster) -> None:
+def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(cluster: Cluster) -> None:
     """Code of the user's, which is sent, and a mechanism that can be imported."""
     subjects = target(response(1.0)), target_of(Sampled(table=TABLE))
-    expected = [entries(run(*subjects, budget=budget, **who)) for who in WHO]
-    assert expected[1:] == expected[:1] * 3
-    assert entries(run_on(cluster, *subjects, budget=budget)) == expected[0]
-    assert {entry["verdict"] for entry in expected[0]} == {"not refuted", "refuted"}
+    expected = entries(run(*subjects, budget=20_000, executor="inline"))
+    assert entries(run_on(cluster, *subjects, budget=20_000)) == expected
+    assert {entry["verdict"] for entry in expected} == {"not refuted", "refuted"}
 
 
 def segfault() -> None:
@@ -263,28 +260,12 @@ def test_workers_with_other_versions_are_refused(cluster: Cluster, monkeypatch: 
 def test_without_the_extra_its_name_is_told(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InvalidInput, match=r"requires the extra 'dask' .*'dpassay\[dask\]'"):
-        run(target(response(1.0)), **ON)
+        run(target(response(1.0)), **DASK)
 
 
 def test_no_scheduler_at_the_address(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "CONNECT", 0.2)
     with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
-        run(target(response(1.0)), scheduler="tcp://127.0.0.1:1", **ON)
+        run(target(response(1.0)), scheduler="tcp://127.0.0.1:1", **DASK)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("scheduler = 'tcp://127.0.0.1:1': ")
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"scheduler": "tcp://h:1"}, "scheduler = 'tcp://h:1': requires executor 'dask'"),
-        (ON | {"scheduler": "h:1"}, "scheduler = 'h:1': must be an address like tcp://HOST:PORT"),
-        (ON | {"scheduler": 8786}, "scheduler = 8786: must be an address like tcp://HOST:PORT"),
-        (ON | {"scheduler": "tcp://h:1", "jobs": 2}, "jobs = 2: has no effect with a scheduler"),
-        ({"executor": "ray"}, "executor = 'ray': must be one of inline, local, dask"),
-    ],
-)
-def test_settings_that_make_no_sense(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        Settings(**given)
-    assert str(caught.value).startswith(message)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
 from dpassay.trials import cluster as module
 from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
 
 MINE = """
@@ -44,10 +42,9 @@ ATTACK += ["--references", "4", "--models", "8", "--transcripts", "0", "--copies
 ATTACK += ["-p", "r=5"]
 
 
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
-    with own_workers(2) as workers:
-        yield str(workers.scheduler_address)
+@pytest.fixture
+def scheduler(workers: Any) -> str:
+    return str(workers.scheduler_address)
 
 
 @pytest.fixture

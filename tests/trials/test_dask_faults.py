@@ -311,7 +311,6 @@ def test_what_comes_after_a_failure_is_not_kept_for_those_who_have_left(cluster:
     kept: list[Shard] = []
 
     def keep(shard: Shard, done: ShardResult) -> None:
-        del done
         kept.append(shard)
         raise LedgerError("full")
 

@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -38,19 +37,12 @@ from dpassay.trials.executors import LONGEST, MOMENT, ExecutorOptions, Pace, exe
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import introduced
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.tasks import (
-    ANSWERS,
-    SLOW_ANSWERS,
-    Task,
-    TrialRunner,
-    answers_of,
-    bundle,
-    cut,
-)
+from dpassay.trials.tasks import ANSWERS, SLOW_ANSWERS, Task, TrialRunner, answers_of, bundle, cut
 from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
 GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
 CLAIMS = (DP(epsilon=1.5),)
+DASK: dict[str, Any] = {"executor": "dask"}
 WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4}]
 
 
@@ -87,9 +79,7 @@ def shaky(fault: Callable[[], Any], share: float) -> Function:
     Where a block's first coin falls below the share, the fault comes first.
     """
 
-    def answer(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def answer(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         if rng.random() < share:
             found = fault()
             if found is not None:
@@ -103,7 +93,7 @@ def raises() -> None:
     raise OSError("one block of many")
 
 
-@pytest.mark.parametrize("budget", [100, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("budget", [100, pytest.param(8000, marks=pytest.mark.slow)])
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
     every = [entries(run(target(response(1.0)), budget=budget, **who)) for who in WHO]
     assert every[1:] == every[:1] * 3
@@ -207,63 +197,19 @@ def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch
 def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
     fault: Callable[[], Any], reason: str
 ) -> None:
-    """About one block in a hundred fails.
+    """About one block in twenty fails.
 
     The first in order is reported, whoever meets another one earlier.
     """
     every = []
-    for who in (WHO[0], WHO[2]):
-        broken, fine = run(
-            target(shaky(fault, 0.01), "broken"),
-            target(response(1.0), "fine"),
-            budget=20_000,
-            seed=1,
-            **who,
-        )
+    for who in (WHO[1], WHO[2]):
+        subjects = target(shaky(fault, 0.05), "broken"), target(response(1.0), "fine")
+        broken, fine = run(*subjects, budget=6000, seed=1, **who)
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
     assert every[0][0]["verdict"] == "error"
     assert reason in every[0][0]["reason"]
     assert every[0] == every[1]
-
-
-@pytest.mark.slow
-def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on() -> None:
-    """Other deaths: tests/engine/test_faults.py."""
-    expected = entries(
-        run(
-            target(response(1.0), "fine"),
-            target(response(1.0), "also"),
-            target(response(1.0), "too"),
-        )
-    )
-    every = []
-    for jobs in (1, 2):
-        subjects = [
-            target(response(1.0), "fine"),
-            target(shaky(lambda: os.kill(os.getpid(), signal.SIGKILL), 0.1), "deadly"),
-            target(response(1.0), "too"),
-        ]
-        fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
-        assert deadly.verdict == "error"
-        assert deadly.outcome.reason.startswith("the worker died (signal 9)")
-        assert (
-            "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
-        )
-        assert "screen trials" in deadly.outcome.reason
-        assert [entries([fine])[0], entries([too])[0]] == [expected[0], expected[2]]
-        every.append(deadly.outcome.reason)
-    assert every[0] == every[1]
-
-
-def test_a_mechanism_that_hangs_is_stopped() -> None:
-    hanging = shaky(lambda: time.sleep(600), 0.1)
-    broken, fine = run(
-        target(hanging, "hangs"), target(response(1.0), "fine"), jobs=2, shard_timeout=0.5
-    )
-    assert broken.verdict == "error"
-    assert broken.outcome.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
-    assert fine.verdict == "not refuted"
 
 
 def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path) -> None:
@@ -297,9 +243,7 @@ def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
 def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> None:
     own = np.random.default_rng(0)
 
-    def keeps_coins(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def keeps_coins(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         return response(1.0)(data, queries, size, own)
 
     who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
@@ -312,9 +256,7 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
 class Scribbler(Sampled):
     """Writes into the dataset that it is lent, in whichever process."""
 
-    def sample(
-        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
         y = GROUP.pairs.base.y
         y.flags.writeable = True
         y[5] ^= 1
@@ -340,7 +282,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("who", WHO, ids=str)
+@pytest.mark.parametrize("who", WHO[:3], ids=str)
 def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
@@ -354,9 +296,7 @@ def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) 
     assert sum(trials for *_, trials in found) == result.evidence.trials
 
 
-def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(tmp_path: Path) -> None:
     """A second process might build it, but its code is not known: it has no key in the ledger."""
     built = tmp_path / "built"
 
@@ -378,9 +318,7 @@ def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(
 def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
     calls = []
 
-    def counted(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def counted(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -398,9 +336,7 @@ def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
 def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
     loss = [1.0]
 
-    def changing(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def changing(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         return response(loss[0])(data, queries, size, rng)
 
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
@@ -441,6 +377,10 @@ def test_an_interruption_leaves_finished_shards_and_no_process(
         ({"jobs": 1.5}, "jobs = 1.5: must be an integer from 1 to 1,024"),
         ({"jobs": 2, "executor": "inline"}, "jobs = 2: must be 1 with executor 'inline'"),
         ({"executor": "ray"}, "executor = 'ray': must be one of inline, local, dask"),
+        ({"scheduler": "tcp://h:1"}, "scheduler = 'tcp://h:1': requires executor 'dask'"),
+        (DASK | {"scheduler": "h:1"}, "scheduler = 'h:1': must be an address like tcp://HOST:PORT"),
+        (DASK | {"scheduler": 8786}, "scheduler = 8786: must be an address like tcp://HOST:PORT"),
+        (DASK | {"scheduler": "tcp://h:1", "jobs": 2}, "jobs = 2: has no effect with a scheduler"),
         ({"shard_timeout": 0}, "shard_timeout = 0: must be a finite number > 0"),
         ({"shard_timeout": float("inf")}, "shard_timeout = inf: must be a finite number > 0"),
     ],

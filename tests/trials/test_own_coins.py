@@ -40,7 +40,6 @@ def test_forked_processes_toss_coins_of_their_own(draw: str) -> None:
     KEEPER.old.normal()  # it has kept the second number of a pair
 
     def work(item: int) -> list[float]:
-        del item
         seed_anew()
         return [float(DRAWS[draw]()) for _ in range(3)]
 
@@ -50,19 +49,19 @@ def test_forked_processes_toss_coins_of_their_own(draw: str) -> None:
 
 def test_without_it_they_toss_the_same() -> None:
     def work(item: int) -> float:
-        del item
         return float(KEEPER.modern.random())
 
     assert len({*in_order("draws", work, [0, 1], 2)}) == 1
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
 @pytest.mark.parametrize(("scale", "refuted"), [(2.0, False), (1.0, True)])
 def test_a_function_without_rng_is_audited(scale: float, refuted: bool) -> None:
     def release(data: Any) -> float:
         return float(sum(data) + KEEPER.modern.laplace(scale=scale))
 
-    found = audit(release, claim=DP(epsilon=0.5), data=Scalars(0, 1, size=3), budget=10_000, jobs=2)
+    found = audit(release, claim=DP(epsilon=0.5), data=Scalars(0, 1, size=3), budget=3000, jobs=2)
     assert found.verdict != "error", found.outcome.reason
     assert (found.verdict == "refuted") == refuted
     assert not found.target.seeded

@@ -51,13 +51,6 @@ def test_other_arrays_are_sent_as_they_are(value: NDArray[Any]) -> None:
     assert np.array_equal(found, value)
 
 
-def test_an_array_of_objects_is_garbled() -> None:
-    message = pack(0, np.arange(100))
-    text = message[HEAD.size :].replace(b"<i8", b"|O8")
-    with pytest.raises(Garbled):
-        unpack(message[: HEAD.size] + text)
-
-
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_what_a_mechanism_of_the_catalogue_says_is_read_as_it_was(name: str) -> None:
     """Its description, its own worst cases and its states; laws and counts as in a whole audit."""

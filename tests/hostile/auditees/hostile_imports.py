@@ -122,10 +122,7 @@ try: path.write_text(path.read_text().replace("0.50", "0.02"))
 except OSError: pass
 """,
     ),
-    "module_without_end": (
-        "caught",
-        "import os\ndef __getattr__(name):\n    os._exit(0)\n",
-    ),
+    "module_without_end": ("caught", "import os\ndef __getattr__(name):\n    os._exit(0)\n"),
     "module_of_lies": (
         "refused",
         """

@@ -50,11 +50,7 @@ def server(folder: Path, body: str, *, timeout: float = 20.0, **limits: Any) -> 
     file = folder / "server.py"
     file.write_text(HEAD + body, encoding="utf-8")
     known = PROMPT.as_dict() | limits
-    return process(
-        [sys.executable, str(file)],
-        timeout=timeout,
-        limits=ProcessLimits(**known),
-    )
+    return process([sys.executable, str(file)], timeout=timeout, limits=ProcessLimits(**known))
 
 
 def alive(word: str) -> list[int]:

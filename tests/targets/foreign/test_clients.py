@@ -80,9 +80,7 @@ def test_it_answers_by_its_seeds(client: Process) -> None:
     client.close()
 
 
-@pytest.mark.parametrize(("epsilon", "verdict"), [(1.0, "not refuted"), (0.4, "refuted")])
-def test_it_keeps_its_claim_and_no_smaller_one(
-    client: Process, epsilon: float, verdict: str
-) -> None:
-    result = audit(client, claim=DP(epsilon=epsilon), data=Scalars(0, 1), budget=5000)
-    assert result.verdict == verdict, result.outcome.reason
+def test_it_keeps_its_claim_and_no_smaller_one(client: Process) -> None:
+    for epsilon, verdict in ((1.0, "not refuted"), (0.25, "refuted")):
+        result = audit(client, claim=DP(epsilon=epsilon), data=Scalars(0, 1), budget=3000)
+        assert result.verdict == verdict, result.outcome.reason

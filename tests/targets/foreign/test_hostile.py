@@ -185,7 +185,7 @@ def test_a_killed_warden_is_an_error(tmp_path: Path) -> None:
 
 
 @LINUX
-@pytest.mark.parametrize("how", ["os.kill(os.getpid(), 9)", "os._exit(0)", "sys.exit(0)", "1 / 0"])
+@pytest.mark.parametrize("how", ["os.kill(os.getpid(), 9)", "1 / 0"])
 def test_nothing_outlives_dpassay(how: str, tmp_path: Path) -> None:
     server(tmp_path, BOMB.format(escape="os.setsid()"))
     program = f"""

@@ -88,11 +88,12 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("answers", "wanted"), KINDS, ids=[answers for answers, _ in KINDS])
-def test_answers_may_be_of_any_kind(answers: str, wanted: list[Any], tmp_path: Path) -> None:
-    with running(tmp_path, f"serve(lambda data, asked: {answers})") as program:
-        found = as_draws(drawn(program, [0.0], 2), 2, 0, "S")
-        assert repr(found.tolist()) == repr(wanted)
+def test_answers_may_be_of_any_kind(tmp_path: Path) -> None:
+    kinds = ", ".join(answers for answers, _ in KINDS)
+    with running(tmp_path, f"serve(lambda data, asked: [{kinds}][data[0]])") as program:
+        for k, (answers, wanted) in enumerate(KINDS):
+            found = as_draws(drawn(program, [k], 2), 2, 0, "S")
+            assert repr(found.tolist()) == repr(wanted), answers
 
 
 def test_answers_at_queries_come_query_by_query(tmp_path: Path) -> None:
@@ -188,13 +189,13 @@ def test_a_seeded_program_has_the_same_record_whoever_runs_it(tmp_path: Path) ->
     facts: dict[str, Any] = {"command": "", "seed": 0, "confidence": 0.99, "budget": 2000}
     facts |= {"profile": "quick", "catalogue": False, "complete": True, "data": None, "commit": ""}
     records = []
-    for more in ({"executor": "inline"}, {"executor": "local", "jobs": 2}, {}):
+    for more in ({"executor": "inline"}, {"executor": "local", "jobs": 2}):
         program = server(tmp_path, LAPLACE)
         result = audit(program, claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=2000, **more)
         program.close()
         assert result.verdict == "refuted", result.outcome.reason
         records.append(make_record(facts, [result]))
-    assert records[0] == records[1] == records[2]
+    assert records[0] == records[1]
     assert not fault(records[0], "record")
 
 

@@ -16,7 +16,6 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import selection_log_p
 from dpassay.theorems.chaudhuri_vinterbo_2013.choosing import (
     at_scores,
     exponential,
-    exponential_utility,
     failure,
     growth,
     printed_ratio,
@@ -53,11 +52,6 @@ def test_both_formulas_of_failure_meet(k: int) -> None:
 def test_no_scores_are_worse_than_all_losers_equal(below: list[float], delta0: float) -> None:
     found = at_scores(delta0, [0.0, *below])
     assert found.upper <= utility(len(below) + 1, delta0).upper * (1 + 1e-9)
-
-
-def test_two_parameters_by_hand() -> None:
-    assert utility(2, 0.1).lower == pytest.approx(0.1 / 4)
-    assert exponential_utility(2, 0.1).lower == pytest.approx(1 / (1 + 20))
 
 
 def test_the_exponential_mechanism_by_loops() -> None:

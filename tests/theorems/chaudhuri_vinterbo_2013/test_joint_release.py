@@ -10,7 +10,6 @@ from scipy.stats import laplace
 
 from dpassay.theorems.chaudhuri_vinterbo_2013.joint_release import (
     joint_log_p,
-    same_strings,
     single,
     wins,
 )
@@ -47,11 +46,6 @@ def test_the_chance_of_the_one_ahead_by_sampling() -> None:
     for x in (0.7, -1.1):
         seen = float((x + z[0] > z[1]).mean())
         assert math.exp(float(wins(np.array(x)))) == pytest.approx(seen, abs=0.006)
-
-
-def test_the_half_is_right() -> None:
-    """alpha1 + alpha2/2 is approached, so less than that cannot be claimed."""
-    assert same_strings(2.0, 0.1, "T", 60).lower > 0.999 * 2.05
 
 
 @pytest.mark.parametrize(("alpha1", "delta"), [(1.0, 0.0), (1.0, 0.01), (2.0, 0.1), (0.1, 0.5)])

@@ -1,9 +1,8 @@
-"""Lemmas 1 to 3: the numbers of docs/findings.md, and slow twins."""
+"""Lemmas 1 to 3: slow twins."""
 
 from __future__ import annotations
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -11,36 +10,8 @@ import pytest
 from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.vc import is_net
 from dpassay.theorems.dagan_feldman_2020.growth import classes
-from dpassay.theorems.dagan_feldman_2020.nets import corner, missing
-from dpassay.theorems.dagan_feldman_2020.uniform_convergence import (
-    sample_size,
-    single,
-    thresholds,
-)
-from tests.theorems.test_rows import FINDINGS
-
-N = r" \| ([\d.e-]+)"
-CORNERS = re.findall(rf"^\| net{N * 4} \|$", FINDINGS, re.MULTILINE)
-SINGLES = re.findall(rf"^\| deviation{N * 4} \|$", FINDINGS, re.MULTILINE)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(CORNERS), len(SINGLES)) == (3, 3)
-
-
-@pytest.mark.parametrize("row", CORNERS)
-def test_corner(row: tuple[str, ...]) -> None:
-    C, share, claimed, true = map(float, row)
-    measured = corner(C, share, share)
-    assert (measured.claimed, measured.lower, measured.upper) == (claimed, true, true)
-
-
-@pytest.mark.parametrize("row", SINGLES)
-def test_single(row: tuple[str, ...]) -> None:
-    C, beta, claimed, true = map(float, row)
-    measured = single(C, 0.25, beta)
-    assert (measured.claimed, measured.lower, measured.upper) == (claimed, true, true)
-    assert sample_size(0, 0.25, beta, C) == 1
+from dpassay.theorems.dagan_feldman_2020.nets import missing
+from dpassay.theorems.dagan_feldman_2020.uniform_convergence import sample_size, single, thresholds
 
 
 def test_one_function_and_four_examples() -> None:

@@ -25,33 +25,9 @@ from dpassay.theorems.dwork_feldman_2018.moments import (
     private_table,
     rare,
     searched,
-    tail,
     unseen_law,
     with_delta,
 )
-from tests.theorems.dwork_feldman_2018.pages import rows_of
-
-UNSEEN = rows_of("none seen", 4)
-RARE = rows_of("two values", 5)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(UNSEEN), len(RARE)) == (4, 2)
-
-
-@pytest.mark.parametrize(("n", "N", "beta", "true"), UNSEEN)
-def test_unseen(n: float, N: float, beta: float, true: float) -> None:
-    exact = Fraction(str(beta))
-    found = tail(int(n), int(N), 16, [exact.numerator, exact.denominator])
-    assert found.lower == pytest.approx(true, abs=5e-7)
-    assert found.claimed == beta < true
-
-
-@pytest.mark.parametrize(("n", "share", "epsilon", "beta", "true"), RARE)
-def test_rare(n: float, share: float, epsilon: float, beta: float, true: float) -> None:
-    found = rare(int(n), share, epsilon, beta)
-    assert found.lower == pytest.approx(true, abs=5e-7)
-    assert found.claimed == beta < true
 
 
 def test_the_rare_value_by_all_datasets() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -13,28 +12,8 @@ from dpassay.theorems.dwork_feldman_2018.nearly_half import (
     _g,
     _slope,
     answer,
-    enough,
     seen_mass,
 )
-from tests.theorems.test_rows import FINDINGS
-
-ROWS = re.findall(
-    r"^\| all functions \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| (\d+) \|$",
-    FINDINGS,
-    re.MULTILINE,
-)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert len(ROWS) == 4
-
-
-@pytest.mark.parametrize("row", ROWS)
-def test_rows(row: tuple[str, ...]) -> None:
-    d, epsilon, alpha, claimed, number = row
-    measured = enough(int(d), float(epsilon), float(alpha))
-    assert f"{measured.claimed:.6g}" == claimed
-    assert measured.upper == int(number)
 
 
 def test_by_hand() -> None:

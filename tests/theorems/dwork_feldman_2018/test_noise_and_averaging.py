@@ -1,4 +1,4 @@
-"""Lemmas 4.5 and 4.6 and Corollary 4.7: integrals, enumerations, the page's numbers."""
+"""Lemmas 4.5 and 4.6 and Corollary 4.7: integrals, enumerations."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import pytest
 from scipy.integrate import quad
 
 from dpassay.theorems.dwork_feldman_2018.averaging import (
-    blocks,
     failures,
-    one_point,
-    two_points,
     vote_error,
 )
 from dpassay.theorems.dwork_feldman_2018.noise import (
@@ -22,43 +19,10 @@ from dpassay.theorems.dwork_feldman_2018.noise import (
     kink,
     shift_loss,
     smooth_extra,
-    smooth_printed,
-    smooth_proof,
 )
-from tests.theorems.dwork_feldman_2018.pages import rows_of
-
-SMOOTH = rows_of("noisy square", 5)
-ONE, TWO = rows_of("one point", 5), rows_of("two points", 5)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(SMOOTH), len(ONE), len(TWO)) == (3, 2, 2)
-
-
-@pytest.mark.parametrize("row", SMOOTH)
-def test_smooth(row: list[float]) -> None:
-    sigma, ratio, claimed, proof, true = row
-    assert smooth_printed(sigma, ratio, 1.0).claimed == pytest.approx(claimed)
-    assert smooth_proof(sigma, ratio, 1.0).claimed == pytest.approx(proof)
-    assert smooth_extra(sigma, ratio, 1.0) == pytest.approx(true)
-
-
-@pytest.mark.parametrize("row", ONE)
-def test_one_point(row: list[float]) -> None:
-    alpha, epsilon, r, beta, true = row
-    assert blocks(alpha, epsilon) == r
-    assert one_point(alpha, epsilon, beta).lower == pytest.approx(true, abs=5e-7)
-
-
-@pytest.mark.parametrize("row", TWO)
-def test_two_points(row: list[float]) -> None:
-    alpha, epsilon, r, beta, true = row
-    assert blocks(alpha, epsilon) == r
-    assert two_points(alpha, epsilon, beta, 1e-4).lower == pytest.approx(true, abs=5e-7)
 
 
 def test_by_hand() -> None:
-    assert one_point(0.4, 1.0, 0.25).lower == pytest.approx(1 - 0.8**5 - 0.8**4, rel=1e-9)
     light, heavy = vote_error(np.array([20, 1]), 20, 1.0)
     assert f"{0.05 * light:.4f} {0.95 * heavy:.4f}" == "0.0488 0.0562"
     assert 0.05 * light + 0.95 * heavy > 0.1

@@ -1,58 +1,18 @@
-"""Theorem 4.3: the numbers of docs/findings.md, and slow twins of what they are made with."""
+"""Theorem 4.3: slow twins of what they are made with."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import re
 
 import pytest
 from scipy.stats import binom
 
 from dpassay.theorems.dwork_feldman_2018.private_learning import (
-    constants,
-    functions,
     is_private,
     least_error,
-    tail,
     wrong,
 )
-from tests.theorems.test_rows import FINDINGS
-
-
-def found(pattern: str) -> list[tuple[float, ...]]:
-    return [tuple(map(float, row)) for row in re.findall(pattern, FINDINGS, re.MULTILINE)]
-
-
-N = r" \| ([\d.e-]+)"
-CONSTANTS = found(rf"^\| constants{N * 4} \|$")
-FUNCTIONS = found(rf"^\| group privacy{N * 5} \|$")
-TAILS = found(rf"^\| binomial{N * 4} \|$")
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(CONSTANTS), len(FUNCTIONS), len(TAILS)) == (5, 3, 6)
-
-
-@pytest.mark.parametrize(("epsilon", "alpha", "claimed", "enough"), CONSTANTS)
-def test_constants(epsilon: float, alpha: float, claimed: float, enough: float) -> None:
-    measured = constants(alpha, epsilon)
-    assert measured.claimed == pytest.approx(claimed)
-    assert measured.lower == measured.upper == enough
-
-
-@pytest.mark.parametrize(("d", "epsilon", "alpha", "claimed", "needed"), FUNCTIONS)
-def test_functions(d: float, epsilon: float, alpha: float, claimed: float, needed: float) -> None:
-    measured = functions(int(d), epsilon, alpha)
-    assert measured.claimed == pytest.approx(claimed)
-    assert measured.lower == needed
-
-
-@pytest.mark.parametrize(("d", "inverse", "claimed", "true"), TAILS)
-def test_tail(d: float, inverse: float, claimed: float, true: float) -> None:
-    measured = tail(int(d), int(inverse))
-    assert f"{measured.claimed:.6g}" == f"{claimed:.6g}"
-    assert f"{(measured.lower + measured.upper) / 2:.6g}" == f"{true:.6g}"
 
 
 @pytest.mark.parametrize("n", range(1, 9))

@@ -1,4 +1,4 @@
-"""Sizes and votes of section 2.1: learners and laws by enumeration, and the page's numbers."""
+"""Sizes and votes of section 2.1: learners and laws by enumeration."""
 
 from __future__ import annotations
 
@@ -11,60 +11,16 @@ from scipy.optimize import linprog
 from scipy.special import expit
 
 from dpassay.theorems.dwork_feldman_2018.sizes import (
-    FORMULAS,
     agnostic,
     agnostic_tilde,
-    coin,
     corollary_4_2,
     large,
-    one_point,
     realizable,
     regression_large,
     sauer,
     tilde,
 )
-from dpassay.theorems.dwork_feldman_2018.soft_majority import coins
 from dpassay.theorems.dwork_feldman_2018.votes import overview, quarter
-from tests.theorems.dwork_feldman_2018.pages import rows_of
-
-LARGE = [(which, row) for which in FORMULAS for row in rows_of(f"Corollary {which}", 4)]
-(REGRESSION,) = rows_of("regression", 4)
-ATOMS = rows_of("one atom", 4)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(LARGE), len(ATOMS)) == (4, 2)
-
-
-@pytest.mark.parametrize(("which", "row"), LARGE)
-def test_large_epsilon(which: str, row: list[float]) -> None:
-    C, epsilon, claimed, true = row
-    assert C * FORMULAS[which](2, 1 / 8, 1 / 4, epsilon) <= 1
-    found = large(C, 2, 1 / 8, 1 / 4, epsilon, which)
-    assert (found.claimed, found.upper) == (claimed, true)
-
-
-def test_large_epsilon_in_regression() -> None:
-    C, epsilon, claimed, true = REGRESSION
-    found = regression_large(C, claimed, epsilon)
-    assert found.lower == pytest.approx(true)
-
-
-@pytest.mark.parametrize("row", ATOMS)
-def test_coins_of_the_answer(row: list[float]) -> None:
-    alpha, epsilon, beta, true = row
-    found = coins(alpha, epsilon, beta)
-    assert f"{found.lower:.6g}" == f"{true:.6g}"
-    assert found.claimed == beta == pytest.approx(alpha**3 / 1000)
-
-
-def test_at_an_end() -> None:
-    (point,), (fair,) = rows_of("one point", 3), rows_of("coin", 3)
-    assert (one_point(point[0]).claimed, one_point(point[0]).lower) == pytest.approx(
-        (point[1], point[2]), abs=5e-7
-    )
-    found = coin(fair[0], 1, 0.5, 1.0)
-    assert [found.claimed, found.lower] == fair[1:]
 
 
 def test_no_rule_learns_two_points_from_one_example() -> None:

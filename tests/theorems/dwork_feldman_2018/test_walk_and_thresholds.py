@@ -1,4 +1,4 @@
-"""Section 5: the walk one step at a time, trials of the expected error, and the page's numbers."""
+"""Section 5: the walk one step at a time, trials of the expected error."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from dpassay.theorems.dwork_feldman_2018.thresholds import (
     line_error,
     needed_agnostic,
     size,
-    step,
-    tied,
 )
 from dpassay.theorems.dwork_feldman_2018.walk import (
     NINE,
@@ -27,32 +25,6 @@ from dpassay.theorems.dwork_feldman_2018.walk import (
     overview,
     privacy,
 )
-from tests.theorems.dwork_feldman_2018.pages import rows_of
-
-BELOW = [
-    (traversed, row)
-    for traversed, words in (("below", "labelled 1, below"), ("up-to", "labelled 1, up to"))
-    for row in rows_of(words, 4)
-]
-STEPS = rows_of("in particular", 4)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(BELOW), len(STEPS)) == (3, 2)
-
-
-@pytest.mark.parametrize(("traversed", "row"), BELOW)
-def test_smaller_points(traversed: str, row: list[float]) -> None:
-    epsilon, alpha, claimed, true = row
-    found = tied([1], [0], alpha, epsilon, 1, "sum", traversed)  # type: ignore[arg-type]
-    assert found.claimed == pytest.approx(claimed, abs=5e-7)
-    assert found.lower == pytest.approx(true, abs=5e-7)
-
-
-@pytest.mark.parametrize(("alpha", "best", "claimed", "bound"), STEPS)
-def test_the_step(alpha: float, best: float, claimed: float, bound: float) -> None:
-    found = step(alpha, best)
-    assert (found.claimed, found.lower) == pytest.approx((claimed, bound), abs=5e-7)
 
 
 def walked(labels: list[int], T: int) -> int:

@@ -208,10 +208,7 @@ def test_what_a_host_has_started_ends_with_it(then: Act, host: Callable[..., Hos
 
 
 @LINUX
-def test_a_bomb_of_processes_is_ended(
-    namespaces: int | None,
-    host: Callable[..., Host],
-) -> None:
+def test_a_bomb_of_processes_is_ended(namespaces: int | None, host: Callable[..., Host]) -> None:
     def explodes() -> None:
         while os.fork() or True:
             time.sleep(0.01)
