@@ -1,7 +1,7 @@
-"""Messages of processes and of Dask workers with something wrong in them.
+"""Messages of processes, of Dask workers and of programs with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run. By hand, of this module: `python -m MODULE 1000000 11`.
+anything was run. By hand, of this module: `python -m MODULE 1000000 11 [fuzz|lines]`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ from dpassay.trials.isolation.target import Isolated, MechanismServer
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
 from tests.fuzz.running import limited
+from tests.fuzz.test_process import judged, script
 
 SECONDS = 5
 """Of processor time; no message takes longer."""
@@ -87,7 +88,19 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 SIDES = (0, 1, 2, 3, 7, -1, 2**31, 2**40, 2**53, 10**18, 2**63, 1.5, float("inf"), None, "3")
 DTYPES = (
-    *("|b1", "|u1", "<u4", "<i8", "<f2", "<f8", ">f8", "|O8", "<M8[s]", "V8", "S3", "(2,)f8", ""),
+    "|b1",
+    "|u1",
+    "<u4",
+    "<i8",
+    "<f2",
+    "<f8",
+    ">f8",
+    "|O8",
+    "<M8[s]",
+    "V8",
+    "S3",
+    "(2,)f8",
+    "",
 )
 
 
@@ -266,6 +279,7 @@ def law(message: bytes, rng: random.Random) -> None:
 
 
 def worst(message: bytes, rng: random.Random) -> None:
+    del rng
     subject = isolated(message)
     for group in groups_for(subject, None):
         written_out(group.key, group.reason, group.pairs.how, group.pairs.relation)
@@ -275,6 +289,7 @@ def worst(message: bytes, rng: random.Random) -> None:
 
 
 def reachable(message: bytes, rng: random.Random) -> None:
+    del rng
     subject = isolated(message)
     found = any_size(subject, subject.claims[0])
     if found is not None:
@@ -282,6 +297,7 @@ def reachable(message: bytes, rng: random.Random) -> None:
 
 
 def sample(message: bytes, rng: random.Random) -> None:
+    del rng
     coins = np.random.default_rng(0)
     draws = isolated(message).sample(None, np.zeros((1, 1)), 4, coins, "here")
     assert set(draws.ravel().tolist()) <= {0, 1}
@@ -289,39 +305,47 @@ def sample(message: bytes, rng: random.Random) -> None:
 
 
 def encoder(message: bytes, rng: random.Random) -> None:
+    del rng
     found = isolated(message).encoder([], 1)
     found.features([(1, "x"), 2.5, None])
     written_out(*found.names)
 
 
 def words(message: bytes, rng: random.Random) -> None:
+    del rng
     written_out(isolated(message).answer_words(1, np.zeros(1)))
 
 
 def plain(message: bytes, rng: random.Random) -> None:
+    del rng
     subject = isolated(message)
     assert subject.prepare(GROUP.pairs.base) is not None
     subject.check_unchanged((GROUP,))
 
 
 def towards(message: bytes, rng: random.Random) -> None:
+    del rng
     assert isolated(message).towards(np.zeros((2, 3)), 4).shape == (2, 4)
 
 
 def portable(message: bytes, rng: random.Random) -> None:
+    del rng
     assert isinstance(isolated(message).hosts.portable(), bytes)
 
 
 def dimension(message: bytes, rng: random.Random) -> None:
+    del rng
     assert 0 <= isolated(message, numbers=(0.0, 1.0)).dimension <= 1 << 20
 
 
 def symmetries(message: bytes, rng: random.Random) -> None:
+    del rng
     written_out(*isolated(message).symmetries((3,)))
 
 
 def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
+    del rng
     backend = Local(RUNNER.brief, forget, Processes(b""), None)
     job = backend._job(SHARD, forget, False)
     job.arrived = partial(backend._take, job)
@@ -363,6 +387,7 @@ def dask(message: bytes, rng: random.Random) -> None:
 
 
 def laws(message: bytes, rng: random.Random) -> None:
+    del rng
     asked = Question(operation=None)
     cluster_asked(asked)._end(asked, message)
     assert len(_laws(asked.result(), 2)) == 2
@@ -476,22 +501,22 @@ def messages() -> list[tuple[Use, bytes]]:
     return found
 
 
-def fuzz(number: int, seed: int) -> Counter[str]:
-    """Return what went wrong in so many messages, and how often."""
+def fuzz(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return what went wrong in so many messages, and how often; note those that are refused."""
     rng, good, found = random.Random(seed), messages(), Counter[str]()  # noqa: S311
     for _ in range(number):
         use, message = rng.choice(good)
         message = wrong(message, rng)
         began = time.process_time()
-        told = ""
+        told, no = "", ""
         try:
             with limited(12 * SECONDS):
                 use(message, rng)
         except InvalidInput as error:
-            told = "" if use is describe else f"{use.__name__}: InvalidInput {error}"
+            told, no = "" if use is describe else f"{use.__name__}: InvalidInput {error}", "invalid"
         except (TargetError, ClusterError) as error:
             written_out(error)
-            told = "\n" if "\n" in str(error) else ""
+            told, no = "\n" if "\n" in str(error) else "", "error"
         except BaseException as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
@@ -500,6 +525,18 @@ def fuzz(number: int, seed: int) -> Counter[str]:
             told = f"{use.__name__}: slow"
         if told:
             found[told] += 1
+        if no and refused is not None:
+            refused.append(no)
+    return found
+
+
+def lines(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return the same of conversations with so many programs and services."""
+    rng, found = random.Random(seed), Counter[str]()  # noqa: S311
+    for _ in range(number):
+        with limited(12 * SECONDS):
+            if told := judged(script(rng), refused):
+                found[told[:200]] += 1
     return found
 
 
@@ -520,10 +557,24 @@ def test_good_messages_are_read(place: int) -> None:
 @pytest.mark.slow
 def test_wrong_messages_end_their_own_target() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert fuzz(15_000, 1) == {}
+    assert fuzz(100_000, 1) == {}
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < GIB
 
 
+@pytest.mark.slow
+def test_wrong_lines_of_programs_end_their_own_target() -> None:
+    assert lines(100_000, 1) == {}
+
+
 if __name__ == "__main__":
-    for text, times in fuzz(*map(int, sys.argv[1:])).most_common(40):
-        print(times, text)  # noqa: T201
+    number, seed, *names = sys.argv[1:]
+    for each in (fuzz, lines):
+        if names and each.__name__ not in names:
+            continue
+        began, noted = time.process_time(), list[str]()
+        outcome = each(int(number), int(seed), noted)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        told = f"{len(noted)} of {number} refused, {outcome.total()} wrong"
+        print(f"{each.__name__}: {told}, {time.process_time() - began:.0f} s, {most} MiB")  # noqa: T201
+        for text, times in outcome.most_common(40):
+            print(times, text)  # noqa: T201
