@@ -20,8 +20,8 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable
 from dpassay.numerics import lower_number
 from dpassay.relations import REPLACE_ONE
-from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.bounds import Bound, Counts
+from dpassay.stats.event_leak import ranking_bound
 from dpassay.stats.lower_bounds import choose, lower_bound
 from dpassay.stats.scales import Ratio
 

@@ -22,7 +22,7 @@ from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.seeds import stream
-from dpassay.stats.binomial import ranking_bound
+from dpassay.stats.event_leak import ranking_bound
 from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import PairGroup, Progress, silent
 from dpassay.targets.guard import AuditTarget

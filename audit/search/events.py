@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpassay.errors import require
-from dpassay.search.candidates import EventCandidate, propose
 from dpassay.search.columns import Array
+from dpassay.search.event_candidates import EventCandidate, propose
 from dpassay.search.features import Feature
 from dpassay.search.held_out import HeldOut, curve_of, look, looked, moved, smoothed
 from dpassay.search.outlook import Outlook

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.search.candidates import EventCandidate, neat
 from dpassay.search.columns import Mask
+from dpassay.search.event_candidates import EventCandidate, neat
 from dpassay.search.rules import AT_LEAST, BELOW, OneOf, ScoreRule, Threshold
 from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import Smooth, credible, smooth

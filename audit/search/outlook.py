@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.search.candidates import propose
 from dpassay.search.columns import Array
+from dpassay.search.event_candidates import propose
 from dpassay.search.features import Feature
 from dpassay.search.held_out import looked
 from dpassay.search.scores import TwoSides

@@ -15,9 +15,9 @@ from dpassay.relations import REPLACE_ONE
 from dpassay.rows.columns import Coded, Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.proposals.answers import Answers
-from dpassay.search.proposals.families import RecordSpace
-from dpassay.search.proposals.generator import PairGenerator
+from dpassay.search.proposals.pair_maker import PairGenerator
 from dpassay.search.proposals.proposal import Space
+from dpassay.search.proposals.records import RecordSpace
 from dpassay.search.tables import LARGER, Tables
 
 __all__ = ["Answers", "Records", "Scalars", "space_of"]

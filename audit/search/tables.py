@@ -22,8 +22,8 @@ from dpassay.relations import (
 from dpassay.rows.columns import LAST, MISSING, Coded
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows
-from dpassay.search.proposals.families import RecordSpace
-from dpassay.search.proposals.generator import PairGenerator
+from dpassay.search.proposals.pair_maker import PairGenerator
+from dpassay.search.proposals.records import RecordSpace
 
 SHOWN = 5
 """Columns that are named."""

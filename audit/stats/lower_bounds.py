@@ -13,7 +13,6 @@ import scipy
 from scipy.special import ndtri
 
 from dpassay.errors import require
-from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.stats.combined import (
     BETA_SHARE,
@@ -26,6 +25,7 @@ from dpassay.stats.combined import (
     nuisance_interval,
     rejects,
 )
+from dpassay.stats.event_leak import leak_lower
 from dpassay.stats.methods import METHODS
 from dpassay.stats.scales import Scale
 

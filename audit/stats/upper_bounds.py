@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.errors import require
-from dpassay.stats.binomial import leak_upper
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.combined import BETA_SHARE, STOUFFER, Combination, Null, margin, rejects
+from dpassay.stats.event_leak import leak_upper
 from dpassay.stats.lower_bounds import FREQUENT, LARGEST_LOSS, spread_about
 from dpassay.stats.scales import Scale
 

@@ -21,8 +21,8 @@ from dpassay.engine.settings import Settings
 from dpassay.engine.testers.events import Events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.combined import STOUFFER
+from dpassay.stats.event_leak import leak_lower, leak_upper
 from dpassay.stats.lower_bounds import NAMES, lower_bound
 from dpassay.stats.scales import Ratio
 from dpassay.stats.upper_bounds import combined_upper

@@ -10,8 +10,8 @@ import pytest
 from dpassay import DP, Answers, audit
 from dpassay.engine.searching import evidence
 from dpassay.engine.searching import search as searched
-from dpassay.engine.searching.candidates import rank_of
 from dpassay.engine.searching.evidence import SearchBudget
+from dpassay.engine.searching.pair_candidates import rank_of
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.worth import Goal

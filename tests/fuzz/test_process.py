@@ -15,8 +15,8 @@ from dpassay.data import Values
 from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
-from dpassay.targets.foreign.child import Child, ProcessLimits
 from dpassay.targets.foreign.mechanism import Dataset, ForeignSession, _shaped
+from dpassay.targets.foreign.program import Child, ProcessLimits
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 

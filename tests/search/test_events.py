@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from scipy.stats import laplace, norm
 
 from dpassay.errors import InvalidInput
-from dpassay.search.candidates import neat, scan
+from dpassay.search.event_candidates import neat, scan
 from dpassay.search.events import EventChoice, choose_pattern, settled
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outlook import outlook

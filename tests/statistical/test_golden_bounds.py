@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.stats.binomial import leak_lower
+from dpassay.stats.event_leak import leak_lower
 from dpassay.stats.scales import Ratio
 
 ALPHA = 0.05

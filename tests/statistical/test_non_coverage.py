@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.stats.binomial import leak_lower, leak_upper
+from dpassay.stats.event_leak import leak_lower, leak_upper
 from dpassay.stats.scales import Ratio
 from tests.statistical.boundary import boundary
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.event_leak import leak_lower, leak_upper
 from dpassay.stats.scales import Ratio
 
 SMALL = [(n, x) for n in (1, 2, 7, 40) for x in range(n + 1) if n < 40 or x % 13 in (0, 1)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, chi2
 
-from dpassay.stats.binomial import leak_lower
+from dpassay.stats.event_leak import leak_lower
 from dpassay.stats.scales import DifferenceScale, Ratio
 from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower
 

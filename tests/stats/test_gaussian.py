@@ -15,10 +15,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from dpassay.noise import Noise
-from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import Counts
 from dpassay.stats.combined import STOUFFER, Null, rejects
 from dpassay.stats.divergence import gaussian_shift
+from dpassay.stats.event_leak import leak_lower, leak_upper
 from dpassay.stats.exact_error import frontier, probability, worst_error
 from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, combined_lower, lower_bound
 from dpassay.stats.power import POWER, detectable, power_of

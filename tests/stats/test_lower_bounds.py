@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
-from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts
+from dpassay.stats.event_leak import leak_lower
 from dpassay.stats.lower_bounds import NAMES, Method, accuracy_lower, choose, lower_bound
 from dpassay.stats.power import KNOTS, POWER, detectable, largest_rejecting, power, tight_pair
 from dpassay.stats.regions import LineRegion

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.claims import DP, GDP, PredictionStability, Stability
-from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import Counts
 from dpassay.stats.divergence import label_difference, prediction_difference
+from dpassay.stats.event_leak import leak_lower, leak_upper
 from dpassay.stats.lower_bounds import NAMES, Method, lower_bound
 from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale, scale_of
 

@@ -11,8 +11,8 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpassay.errors import InvalidInput
-from dpassay.stats.binomial import leak_upper
 from dpassay.stats.combined import STOUFFER, Null, rejects
+from dpassay.stats.event_leak import leak_upper
 from dpassay.stats.lower_bounds import MOST_ALPHA, combined_lower
 from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 from dpassay.stats.upper_bounds import (

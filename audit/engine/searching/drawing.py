@@ -10,7 +10,7 @@ import numpy as np
 
 from dpassay.data import digest
 from dpassay.engine.directions import OpenExecutor
-from dpassay.engine.searching.candidates import Candidate, Features, Told
+from dpassay.engine.searching.pair_candidates import Candidate, Features, Told
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.rows.rows import Rows

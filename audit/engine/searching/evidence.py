@@ -25,8 +25,8 @@ from dpassay.engine.exact import (
     readable,
 )
 from dpassay.engine.monte_carlo import monte_carlo_evidence
-from dpassay.engine.searching.candidates import Candidate, is_sure, with_plain_event
 from dpassay.engine.searching.drawing import Drawing, mine
+from dpassay.engine.searching.pair_candidates import Candidate, is_sure, with_plain_event
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,

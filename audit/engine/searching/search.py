@@ -19,7 +19,8 @@ import numpy as np
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.detection.searches import Round
-from dpassay.engine.searching.candidates import (
+from dpassay.engine.searching.drawing import Bases, Drawing
+from dpassay.engine.searching.pair_candidates import (
     Candidate,
     Certainties,
     Features,
@@ -29,7 +30,6 @@ from dpassay.engine.searching.candidates import (
     rank_of,
     round_of,
 )
-from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
 from dpassay.search.events import choose_pattern, settled

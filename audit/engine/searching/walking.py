@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.engine.searching.candidates import Candidate, Features
 from dpassay.engine.searching.drawing import Drawing
+from dpassay.engine.searching.pair_candidates import Candidate, Features
 from dpassay.errors import TargetError
 from dpassay.search.outputs import OUTCOME, Encoder
 from dpassay.search.proposals.paths import Path

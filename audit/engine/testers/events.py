@@ -31,9 +31,9 @@ from dpassay.engine.testers.tester import (
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.search.patterns import Pattern
-from dpassay.stats.binomial import leak_upper, ranking_bound
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.combined import STOUFFER
+from dpassay.stats.event_leak import leak_upper, ranking_bound
 from dpassay.stats.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.stats.power import SCREEN_ALPHA, detectable
 from dpassay.stats.profile import Profile, grid_for, profile_band

@@ -20,9 +20,9 @@ from dpassay.relations import (
     records_replaced,
 )
 from dpassay.rows.columns import Coded
-from dpassay.search.proposals.families import RecordSpace
-from dpassay.search.proposals.generator import PairGenerator, Parts
+from dpassay.search.proposals.pair_maker import PairGenerator, Parts
 from dpassay.search.proposals.proposal import Proposal, Space
+from dpassay.search.proposals.records import RecordSpace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

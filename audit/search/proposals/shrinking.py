@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.rows.columns import LAST, Coded
-from dpassay.search.proposals.generator import PairGenerator, Parts
+from dpassay.search.proposals.pair_maker import PairGenerator, Parts
 from dpassay.search.proposals.proposal import Proposal, Space, frozen, root
 
 Numbers = NDArray[np.float64]

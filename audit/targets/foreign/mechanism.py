@@ -22,7 +22,7 @@ from dpassay.claims import Claim
 from dpassay.errors import Failed, InvalidInput, TargetError, as_real, is_count, printable, require
 from dpassay.mechanism import Mechanism
 from dpassay.rows.rows import Form, Rows
-from dpassay.targets.foreign.child import Child, ProcessLimits
+from dpassay.targets.foreign.program import Child, ProcessLimits
 from dpassay.targets.foreign.protocol import (
     VERSION,
     Broken,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpassay.engine.searching.candidates import Candidate
+from dpassay.engine.searching.pair_candidates import Candidate
 from dpassay.search.outlook import Outlook
 from dpassay.search.spaces import Scalars
 from dpassay.search.worth import Goal

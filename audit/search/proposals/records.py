@@ -11,7 +11,7 @@ import numpy as np
 
 from dpassay.data import Dataset
 from dpassay.rows.columns import Coded
-from dpassay.search.proposals.generator import MOST_MARKS, PairGenerator, Parts, Row, with_cell
+from dpassay.search.proposals.pair_maker import MOST_MARKS, PairGenerator, Parts, Row, with_cell
 from dpassay.search.proposals.proposal import (
     Proposal,
     Space,
