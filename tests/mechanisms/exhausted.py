@@ -1,7 +1,5 @@
-"""Exhaustive mode held against a twin, for claims about loss and about probabilities.
-
-About the change of a probability.
-"""
+"""Exhaustive mode held against a twin, for claims about loss and about probabilities. About the
+change of a probability."""
 
 from __future__ import annotations
 
@@ -37,10 +35,8 @@ def worst_changes(law: Law, n: int, points: int) -> list[float]:
 def compare(
     name: str, parameters: dict[str, Any], n: int, points: int, law: Law, tolerance: float = 1e-9
 ) -> list[Result]:
-    """Assert that all laws and the worst cells of every result are the twin's; return results.
-
-    The laws of the domain.
-    """
+    """Assert that all laws and the worst cells of every result are the twin's; return results. The
+    laws of the domain."""
     law = functools.cache(law)
     laws = domain_laws(resolve(name, parameters), Domain(n=n, points=points), silent)
     table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]

@@ -1,7 +1,5 @@
-"""Exhaustive mode against the brute-force twins.
-
-The worst loss, per query point and over all, and every single law.
-"""
+"""Exhaustive mode against the brute-force twins. The worst loss, per query point and over all, and
+every single law."""
 
 from __future__ import annotations
 
@@ -68,10 +66,7 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
 
 SHAPES = [
     pytest.param(3, 1, 3, "majority", vote.majority, id="n=3,r=3,domain=1"),
-    pytest.param(4, 1, 2, "majority", vote.majority, id="n=4,r=2,domain=1"),
     pytest.param(5, 1, 2, "majority", vote.majority, id="n=5,r=2,domain=1"),
-    pytest.param(4, 2, 2, "majority", vote.majority, id="n=4,r=2,domain=2"),
-    pytest.param(4, 2, 2, "tree", vote.splitting_at_the_middle, id="n=4,r=2,domain=2,tree"),
     pytest.param(4, 2, 3, "tree", vote.splitting_at_the_middle, id="n=4,r=3,domain=2,tree"),
 ]
 RULES = [
@@ -101,7 +96,7 @@ def test_fresh_partition(
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
-@pytest.mark.parametrize(("T", "n"), [(1, 4), pytest.param(3, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("T", "n"), [(1, 4), (2, 3)])
 def test_projected_walk(ties: str, T: int, n: int) -> None:
     law = functools.partial(walk.probability_of_one, epsilon=1.0, T=T, ties=ties)
     (result,) = compare("projected-walk", {"epsilon": 1.0, "T": T, "ties": ties}, n, 3, law)
@@ -113,10 +108,8 @@ def test_projected_walk(ties: str, T: int, n: int) -> None:
     ("epsilon", "alpha", "n"), [(1.0, 0.05, 3), pytest.param(0.3, 0.2, 4, marks=pytest.mark.slow)]
 )
 def test_projected_walk_of_the_overview(ties: str, epsilon: float, alpha: float, n: int) -> None:
-    """Three records reach the worst case of any size, four for other parameters.
-
-    Three for the catalogue's parameters.
-    """
+    """Three records reach the worst case of any size, four for other parameters. Three for the
+    catalogue's parameters."""
     law = functools.partial(bias.probability_of_one, epsilon=epsilon, alpha=alpha, ties=ties)
     printed, corrected = compare(
         "projected-walk-overview",

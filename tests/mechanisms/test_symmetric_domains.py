@@ -1,7 +1,5 @@
-"""Every mechanism that declares exchangeable records or symmetries: held against enumeration.
-
-On small domains all orders and all elements of the group are tried, not a sample of them.
-"""
+"""Every mechanism that declares exchangeable records or symmetries: held against enumeration. On
+small domains all orders and all elements of the group are tried, not a sample of them."""
 
 from __future__ import annotations
 

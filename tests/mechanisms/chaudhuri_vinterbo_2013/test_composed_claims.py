@@ -1,7 +1,5 @@
-"""Entries over a trainer claim what follows from the trainer's own claims.
-
-And say what of the release they answer.
-"""
+"""Entries over a trainer claim what follows from the trainer's own claims. And say what of the
+release they answer."""
 
 from __future__ import annotations
 
@@ -48,10 +46,8 @@ def test_one_training_claims_what_the_worst_parameter_does() -> None:
 
 
 def test_trainings_on_the_same_records_add_up() -> None:
-    """Three of them with a third of alpha each.
-
-    With so little noise on V that its choice does not count.
-    """
+    """Three of them with a third of alpha each. With so little noise on V that its choice does not
+    count."""
     base = "objective-perturbation,lambdas=0.001;0.01;1,n=410"
     expected = math.fsum(algorithm_3(1 / 3, lambda_, 400) for lambda_ in (0.001, 0.01, 1.0))
     assert dp("alpha-split", {"base": base})[0].epsilon == pytest.approx(expected, rel=1e-12)
@@ -72,10 +68,8 @@ def test_a_part_of_the_records_has_a_claim_of_its_own() -> None:
     "target", ["random-choice", "alpha-split", "data-split", "control", "validate-train"]
 )
 def test_nothing_true_is_claimed_below_the_base(target: str, base: str) -> None:
-    """The last claim is the one with a proof.
-
-    `alpha-split` and `validate-train` run more than one release.
-    """
+    """The last claim is the one with a proof. `alpha-split` and `validate-train` run more than one
+    release."""
     mechanism: Any = resolve(target, {"base": base}).mechanism
     trainer: Scored = mechanism.shown
     n = None if trainer.n is None else trainer.n - trainer.m
@@ -123,10 +117,8 @@ def exhaustive(target: str, parameters: dict[str, Any], n: int, points: int) -> 
 
 
 def test_what_was_looked_at_by_its_sign_alone_is_not_verified() -> None:
-    """The sign of w keeps 1.1, and says little of w, which loses more.
-
-    See docs/findings.md, 'Algorithm 2 over Algorithm 3'.
-    """
+    """The sign of w keeps 1.1, and says little of w, which loses more. See docs/findings.md,
+    'Algorithm 2 over Algorithm 3'."""
     results = exhaustive("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
     for result in results:
         assert result.verdict == "not refuted"
@@ -164,10 +156,8 @@ def test_a_single_prediction_is_all_there_is() -> None:
 
 
 def test_the_bins_of_algorithm_2_are_those_of_its_training() -> None:
-    """With equal parameters the index says nothing.
-
-    The weight is trained as if there were no choice.
-    """
+    """With equal parameters the index says nothing. The weight is trained as if there were no
+    choice."""
     base = "output-perturbation,loss=huber,lambdas=0.5;0.5,lambda_=0.5,n=3"
     mechanism = ValidateTrain(base=base, m=1, delta=0.1, release="bins")
     (case, *_) = mechanism.pairs()
@@ -216,10 +206,8 @@ def test_where_theorem_4_is_enough_the_noise_is_as_printed() -> None:
 
 @pytest.mark.parametrize("g", ["hinge", "logistic"])
 def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
-    """At delta = 0.9 every string is bad with chance 0.45.
-
-    What is claimed of those is true of these strings.
-    """
+    """At delta = 0.9 every string is bad with chance 0.45. What is claimed of those is true of
+    these strings."""
     seen = set()
     for seed in range(6, 12):
         parameters = WITNESS | {

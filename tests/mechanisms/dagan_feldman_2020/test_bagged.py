@@ -1,7 +1,5 @@
-"""Bagging: worst cases by brute force with fractions, and the law by counting.
-
-Also what is infinite, and what is drawn.
-"""
+"""Bagging: worst cases by brute force with fractions, and the law by counting. Also what is
+infinite, and what is drawn."""
 
 from __future__ import annotations
 
@@ -189,24 +187,6 @@ def test_a_trial_has_one_subset_for_all_queries() -> None:
     )
     assert (np.diff(draws, axis=1) >= 0).all()
     assert len(np.unique(draws, axis=0)) > 5
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"how": "bootstrap"}, "how = 'bootstrap': must be 'disjoint' or 'subset'"),
-        ({"r": 0}, "r = 0: must be an integer >= 1"),
-        ({"n": 0}, "n = 0: must be an integer >= 1"),
-        (
-            {"r": 30, "n": 29, "how": "subset"},
-            "r = 30: must be at most the number of records, n = 29",
-        ),
-        ({"learner": "oracle"}, "learner = 'oracle'"),
-    ],
-)
-def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        resolve("bagged", parameters)
 
 
 def test_other_numbers_of_records_are_refused_where_the_claim_depends_on_them() -> None:

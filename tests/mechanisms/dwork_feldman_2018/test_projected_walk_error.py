@@ -1,7 +1,5 @@
-"""Errors of the projected walk against brute force.
-
-Lemma 5.2 on every small dataset, Theorem 5.3 on every sample.
-"""
+"""Errors of the projected walk against brute force. Lemma 5.2 on every small dataset, Theorem 5.3
+on every sample."""
 
 from __future__ import annotations
 

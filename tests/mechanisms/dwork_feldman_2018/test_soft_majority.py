@@ -27,10 +27,8 @@ TRAIN, TEACHERS, QUERIES = 1000, 25, 10
 
 @pytest.fixture(scope="module")
 def digits() -> PairGroup:
-    """1,000 handwritten digits (is it 5 or more?), each replaced once, and 10 queries.
-
-    Replaced by one of the others.
-    """
+    """1,000 handwritten digits (is it 5 or more?), each replaced once, and 10 queries. Replaced by
+    one of the others."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X[order], (y[order] >= 5).astype(int)

@@ -1,7 +1,5 @@
-"""Twin of the prediction interface (Definition 1.1).
-
-The conversation played out answer by answer, in pure Python.
-"""
+"""Twin of the prediction interface (Definition 1.1). The conversation played out answer by answer,
+in pure Python."""
 
 from __future__ import annotations
 
