@@ -213,47 +213,26 @@ def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
     assert losses[1] == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "said"),
-    [
-        ("noisy-average-number", {}, "Corollary 4.7"),
-        (
-            "noisy-average-number",
-            {"epsilon": 2.0},
-            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
-        ),
-        ("noisy-average", {}, "Corollary 4.7"),
-        (
-            "noisy-average",
-            {"epsilon": 2.0},
-            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
-        ),
-        (
-            "noisy-average-number",
-            {"gamma": 0.5},
-            "Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)",
-        ),
-        ("stable-laplace", {"gamma": 0.04}, "Lemma 4.5"),
-        (
-            "stable-laplace",
-            {"gamma": 0.01},
-            "Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04",
-        ),
-        (
-            "stable-gaussian",
-            {"gamma": 0.01},
-            "Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04",
-        ),
-        ("label-flip", {"epsilon": 0.9}, "section 3, steps 1 and 2 (proof of Corollary 1)"),
-        ("label-flip", {}, "(proof of Corollary 1); Corollary 1 itself is for epsilon < 1"),
-        ("validate", {}, "Theorem 1 (Equation 9)"),
-        ("validate", {"beta2": 0.5}, "Theorem 1 (Equation 9), with beta_2 = 0.5 as given"),
-    ],
-)
-def test_a_source_is_within_its_hypotheses(
-    name: str, parameters: dict[str, Any], said: str
-) -> None:
-    for source in sources(name, "printed", parameters):
+SOURCES = """\
+noisy-average-number | | Corollary 4.7
+noisy-average-number | epsilon=2.0 | Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)
+noisy-average | | Corollary 4.7
+noisy-average | epsilon=2.0 | Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)
+noisy-average-number | gamma=0.5 | Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)
+stable-laplace | gamma=0.04 | Lemma 4.5
+stable-laplace | gamma=0.01 | Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04
+stable-gaussian | gamma=0.01 | Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04
+label-flip | epsilon=0.9 | section 3, steps 1 and 2 (proof of Corollary 1)
+label-flip | | (proof of Corollary 1); Corollary 1 itself is for epsilon < 1
+validate | | Theorem 1 (Equation 9)
+validate | beta2=0.5 | Theorem 1 (Equation 9), with beta_2 = 0.5 as given
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", SOURCES)
+def test_a_source_is_within_its_hypotheses(line: str) -> None:
+    name, given, said = (each.strip() for each in line.split("|"))
+    for source in sources(name, "printed", dict([given.split("=")] if given else [])):
         assert source.endswith(said)
 
 

@@ -11,9 +11,6 @@ import pytest
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.engine.domains.domain import Domain
-from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
@@ -21,6 +18,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
+from tests.mechanisms.test_exhaustive_twins import exhaust
 
 RAW = "objective-perturbation,lambdas=0.001;0.002"
 
@@ -105,21 +103,10 @@ def test_a_trainer_that_is_given_has_an_alpha_of_its_own() -> None:
     assert made.claims[0].promised == 3.5
 
 
-def exhaustive(target: str, parameters: dict[str, Any], n: int, points: int) -> list[Any]:
-    """Results over a domain."""
-    return list(
-        assay(
-            [resolve(target, parameters)],
-            None,
-            Settings(mode="exhaustive", domain=Domain(n=n, points=points)),
-        )
-    )
-
-
 def test_what_was_looked_at_by_its_sign_alone_is_not_verified() -> None:
     """The sign of w keeps 1.1, and says little of w, which loses more. See docs/findings.md,
     'Algorithm 2 over Algorithm 3'."""
-    results = exhaustive("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
+    results = exhaust("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
     for result in results:
         assert result.verdict == "not refuted"
         assert " of what was looked at (the sign of <w, x> alone) over" in result.outcome.reason
@@ -131,7 +118,7 @@ def test_what_was_looked_at_by_its_sign_alone_is_not_verified() -> None:
     [("prediction", "the sign of <w, x>"), ("bins", "the bin of <w, u>"), ("vector", "")],
 )
 def test_what_a_trainer_shows_of_its_weights(release: str, part: str) -> None:
-    (result, *_) = exhaustive(
+    (result, *_) = exhaust(
         "output-perturbation", {"m": 0, "release": release, "n": 2, "loss": "huber"}, 2, 1
     )
     assert result.verdict == ("not refuted" if part else "verified")
@@ -188,14 +175,14 @@ WITNESS: dict[str, Any] = {
 def test_equation_9_needs_more_than_theorem_4_says() -> None:
     """The strings are good: 1.125 and 1.344 are below ln(k / delta) = ln 4."""
     assert all(abs(float(R[0, 0])) < math.log(4) for R in Validate(**WITNESS).strings)
-    printed, corrected = exhaustive("validate", WITNESS | {"stability": "printed"}, 5, 1)
+    printed, corrected = exhaust("validate", WITNESS | {"stability": "printed"}, 5, 1)
     assert (printed.claim.promised, printed.verdict) == (2.0, "refuted")
     assert printed.exact == pytest.approx(3.5495, abs=5e-5)
     assert (corrected.claim.status, corrected.verdict) == ("corrected", "verified")
 
 
 def test_the_noise_is_made_for_what_is_true_by_default() -> None:
-    (result,) = exhaustive("validate", WITNESS, 5, 1)
+    (result,) = exhaust("validate", WITNESS, 5, 1)
     assert (result.claim.promised, result.verdict) == (2.0, "verified")
 
 
@@ -218,7 +205,7 @@ def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
         }
         good = Validate(**parameters).good
         seen.add(good)
-        results = exhaustive("validate", parameters, 3, 1)
+        results = exhaust("validate", parameters, 3, 1)
         assert [result.claim.status for result in results] == ["printed" if good else "corrected"]
         assert ("bad" in results[0].claim.coins) != good
         assert {result.verdict for result in results} == {"verified"}
@@ -227,7 +214,7 @@ def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
 
 def test_noise_for_less_than_the_scores_need_has_a_claim_that_is_true() -> None:
     parameters = WITNESS | {"beta1": 0.5, "beta2": 100.0}
-    printed, corrected = exhaustive("validate", parameters, 5, 1)
+    printed, corrected = exhaust("validate", parameters, 5, 1)
     assert (printed.verdict, corrected.verdict) == ("refuted", "verified")
 
 

@@ -183,27 +183,6 @@ def test_one_bin_alone_tells_nothing() -> None:
     assert audit(mechanism, claim=mechanism.claims[0], mode="exact").exact == 0
 
 
-def test_all_counts_together_lose_alpha() -> None:
-    """n~_a >= n and n~_b = 0 for n records in bin a, against n - 1 and one in b. e^(alpha / 2)
-    twice."""
-    alpha, n = 1.3, 5
-    scale = 2 / alpha
-    one = twin.laplace_above(n, n, scale) * (1 - twin.laplace_above(0, 0, scale))
-    other = twin.laplace_above(n, n - 1, scale) * (1 - twin.laplace_above(0, 1, scale))
-    assert math.log(one / other) == pytest.approx(alpha, abs=1e-14)
-
-
-@pytest.mark.parametrize(("half", "least"), [(10, 0.6), (1000, 0.9), (100_000, 0.98)])
-def test_the_density_alone_loses_almost_alpha(half: int, least: float) -> None:
-    """Two bins with equal counts. At n~_1 / n~_2 between the counts' ratio and more, by change of
-    variables."""
-    ratio = 1 + 8 / math.sqrt(half)
-    gap = twin.two_bin_log_density(ratio, half, half, 1.0) - twin.two_bin_log_density(
-        ratio, half - 1, half + 1, 1.0
-    )
-    assert least < gap < 1
-
-
 def random_counts(rng: np.random.Generator, bins: int) -> Array:
     """n_i + 2 R_i / alpha, of many sizes; some next to 0."""
     counts = rng.choice([0.0, 1.0, 2.0, 7.0], size=bins) + rng.laplace(

@@ -24,7 +24,7 @@ from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.pairs import Replace
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin
-from tests.mechanisms.exhausted import compare
+from tests.mechanisms.test_exhaustive_twins import compare
 
 GRID: dict[str, Any] = {"points": 3, "low": 1.0, "high": 3.0}
 SHAPES = [
@@ -41,7 +41,12 @@ def test_law_and_worst_case_are_the_twins(name: str, rule: str, N: int, epsilon:
     """All datasets of 3 records; the class on the points 1, 2, 3 is the same by either rule."""
     law = functools.partial(twin.exponential, epsilon=epsilon, H=twin.functions(name, N))
     results = compare(
-        "exponential", {"epsilon": epsilon, "H": name, "representative": rule, **GRID}, 3, N, law
+        "exponential",
+        {"epsilon": epsilon, "H": name, "representative": rule, **GRID},
+        3,
+        N,
+        law,
+        1e-9,
     )
     assert {result.verdict for result in results} == {"verified"}
 

@@ -23,7 +23,7 @@ from dpassay.mechanisms.dagan_feldman_2020.label_flip import LabelFlip
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
-from tests.mechanisms.dagan_feldman_2020.test_bagged import exhaust
+from tests.mechanisms.test_exhaustive_twins import exhaust
 
 NOISES = {Fraction(1, 5): 5.0, Fraction(9, 10): 1.2}
 """Probabilities of a flip, and an epsilon for which a half is stable enough."""
@@ -69,7 +69,7 @@ def test_every_law_and_the_worst_case_are_the_twins(
         np.exp(laws.table).reshape(-1, place, 2)[:, :, 1], expected, rtol=1e-14, atol=0
     )
     worst = twin.worst_changes(flipped, n, places)
-    results = exhaust("label-flip", parameters, n, (place,))
+    results = exhaust("label-flip", parameters, n, place)
     assert len(results) == 4
     for result in results:
         false = alpha > 0.5 and result.claim.kind == "DP" and result.claim.status == "printed"

@@ -29,7 +29,7 @@ from dpassay.mechanisms.shared.hypothesis_class import Rule, column
 from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
 from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
-from tests.mechanisms.exhausted import compare
+from tests.mechanisms.test_exhaustive_twins import compare, exhaust
 
 SHAPES = [
     pytest.param("thresholds", "least", 3, {"n": 3}, id="thresholds"),
@@ -72,7 +72,7 @@ def test_law_and_worst_case_are_the_twins(
         rule=rule,
     )
     given = {"H": name, "points": N, "representative": rule} | parameters
-    results = compare("relabelled", given, mechanism.n, N, law, tolerance=2e-9)
+    results = compare("relabelled", given, mechanism.n, N, law, error=2e-9)
     assert {result.verdict for result in results} == {"verified"}
 
 
@@ -83,16 +83,10 @@ def test_its_own_worst_case_is_the_worst_of_three_records(rule: str) -> None:
         own = audit(mechanism, claim=claim, mode="exact").exact
         (found,) = [
             result.exact
-            for result in exhausted("relabelled", {"n": 3, "representative": rule}, claim.kind)
+            for result in exhaust("relabelled", {"n": 3, "representative": rule}, 3, 3)
+            if result.claim == claim
         ]
         assert own == pytest.approx(found, rel=1e-8)
-
-
-def exhausted(name: str, parameters: dict[str, Any], kind: str) -> list[Any]:
-    """Results of exhaustive mode over three points, for claims of a kind."""
-    from tests.mechanisms.test_exhaustive_twins import exhaust
-
-    return [result for result in exhaust(name, parameters, 3, 3) if result.claim.kind == kind][:1]
 
 
 def tied(n: int, seed: int, values: int = 6) -> Labelled:

@@ -35,13 +35,9 @@ from tests.mechanisms.small_domains import worst
 
 LINE: list[tuple[int, ...]] = [(1,), (2,), (3,)]
 SQUARE: list[tuple[int, ...]] = list(itertools.product((1, 2), repeat=2))
-PLACES = {
-    "thresholds": LINE,
-    "intervals": LINE,
-    "functions": LINE,
-    "corners": SQUARE,
-    "halfspaces": SQUARE,
-}
+PLACES = dict.fromkeys(("thresholds", "intervals", "functions"), LINE)
+PLACES |= dict.fromkeys(("corners", "halfspaces"), SQUARE)
+LEMMA_7, FUNCTIONS = {"calibration": "lemma7"}, {"H": "functions"}
 
 
 def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tuple[float, float]:
@@ -74,30 +70,31 @@ def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tu
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize(("calibration", "gamma", "n"), [("lemma7", 0.7, 3), ("outline", 0.7, 3)])
-def test_exhaustive_mode_finds_the_twins_worst(
-    name: str, rule: Rule, calibration: str, gamma: float, n: int
-) -> None:
+def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule) -> None:
     """Both notions: every claim is verified on the domain, own worst cases are no worse. No worse
     than claimed."""
-    side: Any = 3 if PLACES[name] is LINE else (2, 2)
-    parameters = {
-        "gamma": gamma,
-        "n": n,
-        "calibration": calibration,
-        "H": name,
-        "representative": rule,
-    }
+    n, side = 3, 3 if PLACES[name] is LINE else (2, 2)
+    parameters = LEMMA_7 | {"gamma": 0.7, "n": n, "H": name, "representative": rule}
     target = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))
     learner: Any = target.mechanism
-    printed, corrected = assay(
-        [target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side))
-    )
+    settings = Settings(mode="exhaustive", domain=Domain(n=n, points=side))
+    printed, corrected = assay([target], None, settings)
     expected = twin_worst(name, rule, n, learner.epsilon, learner.n_prime)
     assert printed.verdict == corrected.verdict == "verified"
     assert printed.exact == pytest.approx(expected[0], abs=1e-12)
     assert printed.measured is not None
     assert printed.measured.exact == pytest.approx(expected[1], abs=1e-9)
+
+
+def of_any_size(parameters: dict[str, Any]) -> list[float]:
+    """Worst gamma and epsilon over datasets of any size."""
+    target = resolve("stable-learner", parameters)
+    found = [
+        any_size(target, claim)
+        for claim in (target.claims[0], target.claims[0].beside())
+        if isinstance(claim, DP | Stability)
+    ]
+    return [each.loss for each in found if each is not None]
 
 
 def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
@@ -120,18 +117,9 @@ def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize(("calibration", "n"), [("lemma7", 4), ("outline", 4)])
-def test_own_worst_cases_against_the_enumerated_ones(
-    name: str, rule: Rule, calibration: str, n: int
-) -> None:
+def test_own_worst_cases_against_the_enumerated_ones(name: str, rule: Rule) -> None:
     """Next to the same; on the 2 x 2 grid they may use points that the enumeration has not."""
-    parameters = {
-        "gamma": 0.5,
-        "n": n,
-        "calibration": calibration,
-        "H": name,
-        "representative": rule,
-    }
+    parameters = {"gamma": 0.5, "n": 4, "H": name, "representative": rule}
     gamma, epsilon = worst(StableLearner(**parameters), PLACES[name])  # type: ignore[arg-type]
     mine = own_worst(parameters)
     assert mine[0] >= 0.93 * gamma.value
@@ -174,22 +162,8 @@ def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(
 )
 def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma: float) -> None:
     """Own worst pairs attain what the reachable states say, for both notions."""
-    parameters = {
-        "H": "functions",
-        "points": points_,
-        "representative": rule,
-        "n": n,
-        "gamma": gamma,
-    }
-    target = resolve("stable-learner", parameters)
-    found = [
-        any_size(target, claim)
-        for claim in (target.claims[0], target.claims[0].beside())
-        if isinstance(claim, DP | Stability)
-    ]
-    assert [each.loss for each in found if each is not None] == pytest.approx(
-        list(own_worst(parameters)), abs=1e-12
-    )
+    parameters = FUNCTIONS | {"points": points_, "representative": rule, "n": n, "gamma": gamma}
+    assert of_any_size(parameters) == pytest.approx(list(own_worst(parameters)), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -198,25 +172,11 @@ def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma
 def test_reachable_states_of_all_functions_are_those_of_an_enumeration(
     points_: int, rule: Rule
 ) -> None:
-    parameters = {
-        "H": "functions",
-        "points": points_,
-        "representative": rule,
-        "n": 5,
-        "gamma": 0.6,
-        "calibration": "lemma7",
-    }
-    target = resolve("stable-learner", parameters)
-    learner: Any = target.mechanism
+    parameters = FUNCTIONS | LEMMA_7 | {"representative": rule, "n": 5, "gamma": 0.6}
+    learner: Any = resolve("stable-learner", parameters | {"points": points_}).mechanism
     gamma, epsilon = worst(learner, [(x,) for x in range(1, points_ + 1)])
-    found = [
-        any_size(target, claim)
-        for claim in (target.claims[0], target.claims[0].beside())
-        if isinstance(claim, DP | Stability)
-    ]
-    assert [each.loss for each in found if each is not None] == pytest.approx(
-        [gamma.value, epsilon.value], abs=1e-12
-    )
+    found = of_any_size(parameters | {"points": points_})
+    assert found == pytest.approx([gamma.value, epsilon.value], abs=1e-12)
 
 
 def test_a_state_of_all_functions_for_more_records_than_are_listed() -> None:

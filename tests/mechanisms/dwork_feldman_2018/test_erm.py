@@ -42,26 +42,6 @@ def own_change(erm: ERM) -> float:
     return abs(both[0] - both[1])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_conformance(loss: str, group: PairGroup) -> None:
-    erm, new = (ERM(n=RECORDS, loss=loss, feature_scale=0.7, lambda_=0.02) for _ in range(2))
-    base, queries = group.pairs.base, group.queries
-    X, y = base.X.tobytes(), base.y.tobytes()
-    state = erm.prepare(base)
-    values = erm.distribution(state, queries).values
-    draws = erm.sample(state, queries, 7, np.random.default_rng(0))
-    assert draws.shape == (7, len(queries))
-    assert (draws == values).all()
-    assert (np.abs(draws) <= erm.numbers[1]).all()
-    for change in group.pairs.changes[::7]:
-        law = erm.distribution(erm.update(state, change), queries)
-        again = new.distribution(new.prepare(change.apply(base)), queries)
-        np.testing.assert_array_equal(law.values, again.values)
-        assert law.error == again.error <= 1e-6
-    np.testing.assert_array_equal(erm.distribution(state, queries).values, values)
-    assert (base.X.tobytes(), base.y.tobytes()) == (X, y)
-
-
 def test_equal_datasets_are_solved_once(group: PairGroup) -> None:
     erm = ERM(n=RECORDS)
     state = erm.prepare(group.pairs.base)
@@ -147,16 +127,12 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> 
         assert worst == pytest.approx(own_change(erm), rel=1e-9)
 
 
-def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
+def ascend(erm: ERM, seed: int, passes: int) -> float:
     """Coordinate ascent on the largest change of any prediction, L_f ||w - w'||. When the first
     record is replaced."""
     rng = np.random.default_rng(seed)
     steps = np.arange(8) * np.pi / 4
-    pool = (
-        [(1.0,), (-1.0,), (0.5,), (0.0,)]
-        if d == 1
-        else [(np.cos(t), np.sin(t)) for t in steps] + [(0.0, 0.0)]
-    )
+    pool = [*((np.cos(t), np.sin(t)) for t in steps), (0.0, 0.0)]
     records = [(x, label) for x in pool for label in (0, 1)]
 
     def change(chosen: NDArray[np.int64]) -> float:
@@ -180,14 +156,11 @@ def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("lam", [None, 0.1])
-def test_no_search_exceeds_the_corrected_rate(loss: str, d: int, lam: float | None) -> None:
+def test_no_search_in_the_plane_exceeds_the_corrected_rate(loss: str, lam: float | None) -> None:
     erm = ERM(n=6, loss=loss, lambda_=lam)
-    found = ascend(erm, d, seed=d, passes=2)
-    assert found <= erm.claims[1].promised * (1 + 1e-9)
-    if d == 1 and lam is None:
-        assert found == pytest.approx(own_change(erm), rel=1e-6)
+    found = ascend(erm, seed=2, passes=2)
+    assert 0 < found <= erm.claims[1].promised * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

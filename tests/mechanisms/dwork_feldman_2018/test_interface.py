@@ -315,27 +315,6 @@ def test_worst_loss_of_a_small_domain(base: str, adversary: Any, m: int, n: int,
     assert optimal.verdict == "verified"
 
 
-def test_no_adversary_does_worse_than_the_one_that_repeats() -> None:
-    """Every adversary of two and of three queries over three points. And every pair of neighbours
-    of two records."""
-    _, one = BASES["projected-walk,T=2"]
-    pairs = [
-        (dataset, other) for dataset in every_dataset(2, 3) for other in neighbours(dataset, 3)
-    ]
-    at = functools.cache(one)
-
-    def lost(pair: tuple[Dataset, Dataset], plan: dict[twin.Answers, float], m: int) -> float:
-        return twin.loss(*(twin.led_by(functools.partial(at, side), plan, m) for side in pair))
-
-    for m, some in ((2, pairs[:60]), (3, [max(pairs, key=lambda pair: lost(pair, {(): 3.0}, 1))])):
-        plans = twin.every_adversary([1.0, 2.0, 3.0], m)
-        for pair in some:
-            single = max(lost(pair, {(): x}, 1) for x in (1.0, 2.0, 3.0))
-            assert max(lost(pair, plan, m) for plan in plans) == pytest.approx(
-                m * single, abs=1e-12
-            )
-
-
 # Claims
 
 
@@ -437,23 +416,6 @@ def test_optimal_composition_meets_the_formula_of_kairouz_oh_and_viswanath(
         assert optimal_composition(epsilon, m, delta) == pytest.approx(
             (m - 2 * i) * epsilon, abs=1e-9
         )
-
-
-def test_every_private_answer_can_be_made_of_randomised_response() -> None:
-    """The kernel of docs/findings.md. Probabilities alpha, beta of a 1 after the wrong and after
-    the right response."""
-    rng, epsilon = np.random.default_rng(2), 0.8
-    factor = math.exp(epsilon)
-    for _ in range(200):
-        q = rng.random()
-        low = max(q / factor, 1 - factor * (1 - q))
-        high = min(q * factor, 1 - (1 - q) / factor)
-        p = low + (high - low) * rng.random()
-        alpha, beta = (factor * q - p) / (factor - 1), (factor * p - q) / (factor - 1)
-        assert min(alpha, beta) >= -1e-12
-        assert max(alpha, beta) <= 1 + 1e-12
-        assert (factor * beta + alpha) / (1 + factor) == pytest.approx(p)
-        assert (beta + factor * alpha) / (1 + factor) == pytest.approx(q)
 
 
 def test_adaptive_answers_never_exceed_optimal_composition() -> None:
