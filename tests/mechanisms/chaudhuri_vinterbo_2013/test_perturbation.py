@@ -264,14 +264,6 @@ def test_the_budget_of_oplr() -> None:
     assert len(dp(ObjectivePerturbation(oplr=True))) == 1
 
 
-def test_hand_sized_pair_of_the_huber_loss() -> None:
-    """docs/findings.md, 'Algorithm 3': 1 + ln 2 just above 1 - h, where 1 + 2 ln 2 is printed."""
-    w, D, E = (0.5 + 1e-12,), [((1.0,), 1), ((-1.0,), 1)], [((-1.0,), 2)]
-    assert twin.loss_at(w, D, E, twin.huber(0.5), 0.5, 1.0) == pytest.approx(
-        1 + math.log(2), abs=1e-9
-    )
-
-
 @pytest.mark.parametrize("lam", [0.3, 0.05])
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:

@@ -46,13 +46,11 @@ ONE_BLOCK = functools.partial(
 )
 CASES = [
     pytest.param("projected-walk,T=1", "random", 4, 2, 2, WALK, id="walk"),
-    pytest.param("projected-walk,T=1", "random", 5, 3, 2, WALK, id="walk-3"),
     pytest.param("projected-walk,T=3", "kept", 4, 3, 2, LONG_WALK, id="long-walk"),
     pytest.param("soft-majority,r=2,learner=majority", "random", 4, 2, 2, VOTE, id="vote"),
     pytest.param(
         "soft-majority-overview,r=2,learner=majority", "kept", 4, 2, 2, DOUBLE, id="double-vote"
     ),
-    pytest.param("soft-majority,r=2,learner=majority", "random", 4, 3, 1, VOTE, id="blocks"),
     pytest.param("soft-majority,r=2,learner=majority", "kept", 4, 3, 1, VOTE, id="blocks-kept"),
     pytest.param("soft-majority,r=1,learner=tree", "random", 4, 2, 2, ONE_BLOCK, id="one-block"),
     pytest.param("projected-walk-overview,alpha=0.2", "random", 4, 2, 2, BIAS, id="bias"),
@@ -121,8 +119,8 @@ def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
     assert p_values.min() * p_values.size >= 1e-3
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.99, 2.0])
-@pytest.mark.parametrize(("n", "r"), [(4, 1), (10, 3), (50, 25)])
+@pytest.mark.parametrize("epsilon", [0.1, 0.99, 2.0])
+@pytest.mark.parametrize(("n", "r"), [(4, 1), (50, 25)])
 def test_single_records_attain_the_amplified_loss_of_the_vote(
     epsilon: float, n: int, r: int
 ) -> None:

@@ -400,24 +400,6 @@ def test_optimal_composition_is_what_randomised_response_loses(
         assert twin.excess(one, other, least - 1e-6) > delta
 
 
-@pytest.mark.parametrize("m", [2, 3, 6])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0])
-def test_optimal_composition_meets_the_formula_of_kairouz_oh_and_viswanath(
-    epsilon: float, m: int
-) -> None:
-    """((m - 2 i) epsilon, delta_i) of optimal composition. delta_i = sum over l < i of C(m, l)
-    (e^((m-l) e) - e^((m-2i+l) e)) / (1 + e^e)^m."""
-    for i in range(1, (m + 1) // 2):
-        parts = [
-            math.comb(m, k) * (math.exp((m - k) * epsilon) - math.exp((m - 2 * i + k) * epsilon))
-            for k in range(i)
-        ]
-        delta = math.fsum(parts) / (1 + math.exp(epsilon)) ** m
-        assert optimal_composition(epsilon, m, delta) == pytest.approx(
-            (m - 2 * i) * epsilon, abs=1e-9
-        )
-
-
 def test_adaptive_answers_never_exceed_optimal_composition() -> None:
     """Random trees: at every node any pair of answers that is epsilon-private. At its limits as
     often as not."""
