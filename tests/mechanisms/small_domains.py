@@ -1,4 +1,4 @@
-"""Every dataset of a small domain, up to the order of its records, and every neighbour. For laws
+"""Every dataset of a small domain, up to the order of its records, and every neighbour, for laws
 that depend on no order."""
 
 from __future__ import annotations

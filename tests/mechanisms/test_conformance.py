@@ -281,7 +281,7 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
 
 
 def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64]:
-    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K). At
+    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K); at
     least that, exactly computed. Each tail is monotone in the count, so what is rejected is all
     counts up to one and all counts from another."""
     share = LEVEL / (2 * law.p.size)

@@ -63,7 +63,7 @@ def wins_base_2(counts: Counts, i: int) -> Decimal:
 
 
 def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
-    """P[i wins] by adaptive integration of the density of i's noise. Times the chance that every
+    """P[i wins] by adaptive integration of the density of i's noise times the chance that every
     other is below."""
 
     def below(z: float) -> float:

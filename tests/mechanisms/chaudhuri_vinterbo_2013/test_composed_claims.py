@@ -1,4 +1,4 @@
-"""Entries over a trainer claim what follows from the trainer's own claims. And say what of the
+"""Entries over a trainer claim what follows from the trainer's own claims, and say what of the
 release they answer."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def test_one_training_claims_what_the_worst_parameter_does() -> None:
 
 
 def test_trainings_on_the_same_records_add_up() -> None:
-    """Three of them with a third of alpha each. With so little noise on V that its choice does not
+    """Three of them with a third of alpha each, with so little noise on V that its choice does not
     count."""
     base = "objective-perturbation,lambdas=0.001;0.01;1,n=410"
     expected = math.fsum(algorithm_3(1 / 3, lambda_, 400) for lambda_ in (0.001, 0.01, 1.0))

@@ -1,4 +1,4 @@
-"""Fresh coins: the law of the index against sums over all pairs of random strings. And against all
+"""Fresh coins: the law of the index against sums over all pairs of random strings, against all
 combinations of scores, and draws."""
 
 from __future__ import annotations

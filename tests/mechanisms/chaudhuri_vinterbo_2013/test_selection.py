@@ -1,4 +1,4 @@
-"""The law of the largest score with exponential noise, and what it can lose. Against exact
+"""The law of the largest score with exponential noise, and what it can lose, against exact
 rationals, an integral, and draws."""
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def test_chances_agree_with_the_integral_over_the_winning_score(scale: float) ->
 
 
 def test_a_hundred_parameters_agree_with_the_integral_by_simpsons_rule() -> None:
-    """Density of the winning score t times the chance that all others are below. On 30,001
+    """Density of the winning score t times the chance that all others are below, on 30,001
     points."""
     k, scale = 100, 0.7
     q = 2 * np.random.default_rng(4).normal(size=k)

@@ -1,5 +1,5 @@
-"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line. And a trainer
-worked out by hand."""
+"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line and a trainer worked
+out by hand."""
 
 from __future__ import annotations
 

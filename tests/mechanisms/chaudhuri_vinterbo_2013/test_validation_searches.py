@@ -34,7 +34,7 @@ TARGETS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def attained(name: str, n: int, points: int) -> tuple[float, float, float, float]:
-    """Epsilon as claimed, the loss of the own worst pairs and of all pairs of a domain. And their
+    """Epsilon as claimed, the loss of the own worst pairs and of all pairs of a domain, and their
     numerical error."""
     base, parameters = TARGETS[name]
     audited = resolve(

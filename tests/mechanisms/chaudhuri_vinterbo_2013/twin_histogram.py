@@ -52,7 +52,7 @@ def laplace_above(t: float, center: float, scale: float) -> float:
 
 
 def second_is_fuller(first: int, second: int, alpha: float) -> float:
-    """P[max(0, second + noise) > max(0, first + noise)] by quadrature. Over the noise of the
+    """P[max(0, second + noise) > max(0, first + noise)] by quadrature over the noise of the
     first."""
     scale = 2 / alpha
 

@@ -1,4 +1,4 @@
-"""Lemmas 10 and 11 of Dagan and Feldman (2020) at their worst over a small domain. And the
+"""Lemmas 10 and 11 of Dagan and Feldman (2020) at their worst over a small domain, and the
 inequalities of their proofs."""
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def ratio(p: float, q: float) -> float:
 def worst(
     name: str, N: int, n: int, n_prime: int, eta: float, r: int, rule: str = "least"
 ) -> Worst:
-    """Enumerate: all S, all I with record 0 whose rest is a net, all i outside. And all T for Lemma
+    """Enumerate: all S, all I with record 0 whose rest is a net, all i outside, and all T for Lemma
     11."""
     H, rate, found = functions(name, N), 1 / (eta * n), Worst()
     for S in every_dataset(n, N):

@@ -1,5 +1,5 @@
-"""Bagging: worst cases by brute force with fractions, and the law by counting. Also what is
-infinite, and what is drawn."""
+"""Bagging: worst cases by brute force with fractions, and the law by counting, what is infinite,
+and what is drawn."""
 
 from __future__ import annotations
 

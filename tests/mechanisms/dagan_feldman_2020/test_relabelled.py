@@ -100,7 +100,7 @@ def tied(n: int, seed: int, values: int = 6) -> Labelled:
 def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(
     rule: Rule, n: int, n_prime: int
 ) -> None:
-    """Values and errors sorted, numbers of labellings, votes by rank. Against hypotheses that
+    """Values and errors sorted, numbers of labellings, votes by rank, against hypotheses that
     predict."""
     data, queries = tied(n, seed=n), points(np.arange(-1, 7, 0.5)[:, None], "queries")
     mechanism = Relabelled(n=n, n_prime=n_prime, eta=0.2, r=3, representative=rule)

@@ -41,7 +41,7 @@ LEMMA_7, FUNCTIONS = {"calibration": "lemma7"}, {"H": "functions"}
 
 
 def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tuple[float, float]:
-    """Largest change of a probability, and loss, by the twin's laws and plain loops. Over
+    """Largest change of a probability, and loss, by the twin's laws and plain loops over
     neighbours."""
     places = PLACES[name]
     H = (
@@ -71,8 +71,8 @@ def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tu
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLACES)
 def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule) -> None:
-    """Both notions: every claim is verified on the domain, own worst cases are no worse. No worse
-    than claimed."""
+    """Both notions: every claim is verified on the domain, own worst cases are no worse, and no
+    worse than claimed."""
     n, side = 3, 3 if PLACES[name] is LINE else (2, 2)
     parameters = LEMMA_7 | {"gamma": 0.7, "n": n, "H": name, "representative": rule}
     target = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))

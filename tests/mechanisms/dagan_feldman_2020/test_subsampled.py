@@ -1,4 +1,4 @@
-"""Lemma 5: laws and worst cases by brute force, and where the claims are tight. And what the order
+"""Lemma 5: laws and worst cases by brute force, and where the claims are tight, and what the order
 of T has to do with it."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def constant_or(learn: Learner) -> Learner:
 
 @constant_or
 def threshold(block: Dataset, query: float) -> int:
-    """1[x >= t] for the first t with the fewest errors. Of the points of the block and infinity."""
+    """1[x >= t] for the first t with the fewest errors, of the points of the block and infinity."""
     candidates = [*sorted({x for x, _ in block}), math.inf]
     errors = [sum((x >= t) != (y == 1) for x, y in block) for t in candidates]
     return int(query >= candidates[errors.index(min(errors))])
@@ -34,7 +34,7 @@ def threshold(block: Dataset, query: float) -> int:
 
 @constant_or
 def corner(block: Dataset, query: tuple[float, float]) -> int:
-    """1[x_1 >= a and x_2 >= b] with the fewest errors. Of equal ones that with no 1, then the first
+    """1[x_1 >= a and x_2 >= b] with the fewest errors; of equal ones that with no 1, then the first
     by a and then by b."""
     found = [(sum(y for _, y in block), -1, (math.inf, math.inf))]
     cells = itertools.product(sorted({x[0] for x, _ in block}), sorted({x[1] for x, _ in block}))

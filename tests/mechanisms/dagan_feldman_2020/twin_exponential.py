@@ -1,4 +1,4 @@
-"""Twin of the exponential mechanism and of relabelling (Dagan and Feldman 2020). With functions on
+"""Twin of the exponential mechanism and of relabelling (Dagan and Feldman 2020), with functions on
 1..N as tuples."""
 
 from __future__ import annotations

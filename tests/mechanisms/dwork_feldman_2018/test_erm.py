@@ -52,7 +52,7 @@ def test_equal_datasets_are_solved_once(group: PairGroup) -> None:
 
 
 def test_rates_and_the_default_of_lambda() -> None:
-    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))). With all 1 and n = 100 that is 2 /
+    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))); with all 1 and n = 100 that is 2 /
     sqrt(50)."""
     printed, corrected = ERM(n=100).claims
     assert ERM(n=100).regularisation == pytest.approx(2 / math.sqrt(50), rel=1e-15)

@@ -187,7 +187,7 @@ def play(interface: PredictionInterface, x: float, asked: int, adversary: twin.A
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_conversations_with_the_interface_follow_the_law(adversary: Any) -> None:
-    """Played with the object that users have, one query after another. And two more than the budget
+    """Played with the object that users have, one query after another, and two more than the budget
     allows."""
     mechanism, plays = Interface(base="projected-walk,T=2", adversary=adversary), 3000
     law = mechanism.distribution(mechanism.prepare(LINE), points([[2.0]], "queries"))
@@ -401,7 +401,7 @@ def test_optimal_composition_is_what_randomised_response_loses(
 
 
 def test_adaptive_answers_never_exceed_optimal_composition() -> None:
-    """Random trees: at every node any pair of answers that is epsilon-private. At its limits as
+    """Random trees: at every node any pair of answers that is epsilon-private, at its limits as
     often as not."""
     rng, epsilon, m, factor = np.random.default_rng(4), 1.0, 3, math.e
     nodes = [answers for i in range(m) for answers in itertools.product((0, 1), repeat=i)]

@@ -1,4 +1,4 @@
-"""PATE, private nearest neighbours and the distance to instability, against slow twins. And all
+"""PATE, private nearest neighbours and the distance to instability, against slow twins, and on all
 small datasets."""
 
 from __future__ import annotations
