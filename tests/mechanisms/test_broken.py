@@ -29,7 +29,7 @@ BOTH = [
 ]
 DICE = np.random.default_rng(0)
 TRIALS = 20_000
-PAIRS = 4
+PAIRS = 6
 FALSE_ALARM = 1e-6
 """Of one count: outside this exact region it is not what the law says."""
 

@@ -86,6 +86,7 @@ def test_for_given_strings_mixed_records_can_do_better() -> None:
     own = audit(mechanism, mode="exact")
     mixed = audit(mechanism, pairs=pairs, queries=[[1.0]], mode="exact")
     assert own.exact is not None
+    assert mixed.exact is not None
     assert mixed.exact == pytest.approx(0.0961, abs=5e-5)
     assert mixed.verdict == "not refuted"
     assert own.exact / mixed.exact == pytest.approx(0.86, abs=0.005)
