@@ -99,7 +99,7 @@ validate, m=5, coins=fresh, alpha2=20.0, base=objective-perturbation,lambdas=0.1
 stable-learner, gamma=0.14, cover=net, alpha=0.4, feature=1
 stable-learner, gamma=0.14, H=corners, representative=greatest
 bagged, r=15, how=subset, learner=dpassay.mechanisms.shared.erm_class:corner
-relabelled, H=corners, n_prime=1, eta=0.05, r=4
+relabelled, H=intervals, n_prime=2, eta=0.2, r=3
 projected-walk-risk
 """.splitlines()
 """Seconds each: for the slow tests."""

@@ -596,7 +596,7 @@ def test_claims_for_any_number_of_records_are_the_worst_of_all(
     given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | (
         {"oplr": True} if oplr else {}
     )
-    each = [stability(algorithm(n=n + 1, **given)) for n in (1, 2, 3, 5, 12, 40, 149)]
+    each = [stability(algorithm(n=n + 1, **given)) for n in range(1, 150)]
     for free, of_n in zip(stability(algorithm(**given)), zip(*each, strict=True), strict=True):
         assert free.beta1 == pytest.approx(max(claim.beta1 for claim in of_n))
         assert free.beta2 == pytest.approx(max(claim.beta2 for claim in of_n))
