@@ -29,11 +29,10 @@ from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.targets.resolve import resolve
 
-SMALL = "objective-perturbation,oplr=true,lambdas=0.1;1,n=20"
 PRIVATE: list[tuple[str, dict[str, Any]]] = [
     ("objective-perturbation", {"d": 2, "n": 12, "m": 0}),
     ("output-perturbation", {"d": 2, "n": 12, "m": 0}),
-    *((name, {"m": 5, "base": SMALL}) for name in ("alpha-split", "data-split", "random-choice")),
+    ("data-split", {"m": 5, "base": "objective-perturbation,oplr=true,lambdas=0.1;1,n=20"}),
     ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1,n=20"}),
 ]
 DRAWS = 20_000

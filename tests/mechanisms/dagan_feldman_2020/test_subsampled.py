@@ -181,11 +181,8 @@ class Prefix:
 
 
 def test_the_base_that_looks_at_the_order_keeps_its_claim() -> None:
-    for k in (1, 2, 3):
-        assert (
-            audit(Prefix(epsilon=0.9, k=k), mode="exhaustive", domain=Domain(n=3, points=4)).verdict
-            == "verified"
-        )
+    found = audit(Prefix(epsilon=0.9, k=2), mode="exhaustive", domain=Domain(n=3, points=4))
+    assert found.verdict == "verified"
 
 
 @pytest.mark.parametrize("order", ["kept", "random"])
