@@ -169,22 +169,22 @@ output-perturbation | alpha=0 | alpha = 0: must be a finite number > 0
 output-perturbation | lambda_=inf | lambda_ = inf: must be a finite number > 0
 output-perturbation | h=0 | number in (0, 1]
 output-perturbation | edges=1;1 | ascending order
-validate | alpha1=0.0 | alpha1
-validate | alpha2=inf | alpha2
-validate | m=0 | m
-validate | delta=1.0 | delta
-validate | beta1=-1.0 | beta1
-validate | stability=own | stability
-validate | coins=thrown | coins
-validate | seed=-1 | seed
-validate | base=soft-majority | base
-validate | base=output-perturbation,lambdas=1 | base
-validate | base=output-perturbation,m=3 | base
-validate | base=output-perturbation,lambdas | base
-random-choice | alpha=0.0 | alpha
-random-choice | m=0 | m
-random-choice | release=model | release
-random-choice | base=soft-majority | base
+validate | alpha1=0.0 | alpha1 = 0.0: must be
+validate | alpha2=inf | alpha2 = inf: must be
+validate | m=0 | m = 0: must be
+validate | delta=1.0 | delta = 1.0: must be
+validate | beta1=-1.0 | beta1 = -1.0: must be
+validate | stability=own | stability = 'own': must be
+validate | coins=thrown | coins = 'thrown': must be
+validate | seed=-1 | seed = -1: must be
+validate | base=soft-majority | base = 'soft-majority': must be
+validate | base=output-perturbation,lambdas=1 | base = 'output-perturbation,lambdas=1':
+validate | base=output-perturbation,m=3 | base = 'output-perturbation,m=3':
+validate | base=output-perturbation,lambdas | base = 'output-perturbation,lambdas':
+random-choice | alpha=0.0 | alpha = 0.0: must be
+random-choice | m=0 | m = 0: must be
+random-choice | release=model | release = 'model': must be
+random-choice | base=soft-majority | base = 'soft-majority': must be
 histogram | alpha=0 | alpha = 0: must be a finite number > 0
 histogram | h=0.3 | h = 0.3: must be a number with 1 / h an integer
 histogram | h=0.001, d=3 | h = 0.001: must be
@@ -204,8 +204,8 @@ example61-exponential | l=7 | l = 7: must be
 example61-exponential | n=10 | n = 10: must be an integer above m = 10
 example61-exponential | cut=nan | cut = nan: must be a finite number
 example61-exponential | release=some | release = 'some': must be
-example61-exponential | delta=1e-13 | delta
-example61-exponential | scale=b | scale
+example61-exponential | delta=1e-13 | delta = 1e-13: must be
+example61-exponential | scale=b | scale = 'b': must be
 example61-noisy-max | alpha=inf | alpha = inf: must be a finite number > 0
 example61-noisy-max | m=-1 | m = -1: must be an integer >= 0
 example61-noisy-max | feature=-1 | feature = -1: must be
