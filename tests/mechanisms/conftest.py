@@ -1,7 +1,5 @@
-"""Data that every mechanism can be shown.
-
-Labelled 0 and 1, so noisy that no prediction is certain.
-"""
+"""Data that every mechanism can be shown. Labelled 0 and 1, so noisy that no prediction is
+certain."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Every broken mechanism violates its claim by as much as it says, and its twin keeps it.
-
-The numbers come from `broken_laws`, not from the mechanisms; draws are held against them.
-"""
+"""Every broken mechanism violates its claim by as much as it says, and its twin keeps it. The
+numbers come from `broken_laws`, not from the mechanisms; draws are held against them."""
 
 from __future__ import annotations
 
@@ -38,10 +36,8 @@ FALSE_ALARM = 1e-6
 
 @dataclass(frozen=True)
 class Seen:
-    """An event `(answers, epsilon)`, and its probability on a dataset and its neighbour.
-
-    None: it has no closed form, but is not 0. `pair` is the known one unless another tells more.
-    """
+    """An event `(answers, epsilon)`, and its probability on a dataset and its neighbour. None: it
+    has no closed form, but is not 0. `pair` is the known one unless another tells more."""
 
     event: Callable[[Any, float], Any]
     chances: Callable[[float], tuple[float | None, ...]]

@@ -1,7 +1,5 @@
-"""Every entry of the catalogue, and the catalogue against the folder of mechanisms.
-
-A new entry is tested without being named.
-"""
+"""Every entry of the catalogue, and the catalogue against the folder of mechanisms. A new entry is
+tested without being named."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""What every entry of the catalogue must keep to.
-
-A new entry is tested without being named here.
-"""
+"""What every entry of the catalogue must keep to. A new entry is tested without being named
+here."""
 
 from __future__ import annotations
 
@@ -28,198 +26,97 @@ from dpassay.targets.resolve import accepts, resolve
 from dpassay.trials.encoders import Bins, Coding
 from tests.mechanisms.conftest import RECORDS
 
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    ("soft-majority", {"r": 7, "learner": "tree", "epsilon": 0.3}),
-    ("soft-majority", {"r": 3, "partition": "fresh", "learner": "stump"}),
-    ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
-    ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
-    ("projected-walk", {"T": 5, "epsilon": 0.2}),
-    ("projected-walk", {"T": 2, "ties": "label", "traversed": "below"}),
-    ("projected-walk-error", {"T": 2, "k": 2, "ties": "label", "traversed": "below", "feature": 1}),
-    ("projected-walk-overview", {"epsilon": 0.3, "alpha": 0.2, "feature": 1}),
-    ("projected-walk-overview", {"epsilon": 2.0, "alpha": 0.3, "ties": "index"}),
-    ("averaged", {"r": 4, "learner": "tree"}),
-    ("stable-laplace", {"r": 4, "learner": "tree", "epsilon": 0.3}),
-    ("stable-laplace", {"r": 2, "learner": "majority", "gamma": 0.7, "scale": "printed"}),
-    ("stable-gaussian", {"r": 4, "learner": "stump", "epsilon": 3.0, "delta": 0.01}),
-    ("stable-gaussian", {"r": 4, "learner": "stump", "epsilon": 0.5, "calibration": "classic"}),
-    ("noisy-average", {"r": 4, "learner": "tree", "epsilon": 0.3}),
-    ("noisy-average-number", {"r": 4, "learner": "tree", "epsilon": 2.0}),
-    ("erm-laplace", {"loss": "squared", "epsilon": 0.5, "R": 2.0}),
-    ("erm-laplace", {"loss": "absolute", "lambda_": 0.3}),
-    ("erm-laplace", {"loss": "hinge", "L_f": 0.5, "lambda_": 0.05}),
-    ("erm-laplace", {"loss": "logistic", "regulariser": "sum", "lambda_": 20.0}),
-    ("psgd-laplace", {"loss": "squared", "sign": "+"}),
-    ("psgd-laplace", {"threshold": 0.01, "epsilon": 0.5}),
-    ("psgd-laplace", {"threshold": 0.01, "order": "random"}),
-    ("psgd-laplace", {"loss": "logistic", "average": "after", "epsilon": 0.5}),
-    ("psgd-laplace", {"loss": "huber", "order": "random", "R": 2.0}),
-    (
-        "interface",
-        {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4},
-    ),
-    ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
-    (
-        "interface",
-        {
-            "base": "soft-majority-overview,r=2,learner=majority,partition=fresh",
-            "m": 1,
-            "epsilon": 0.1,
-        },
-    ),
-    ("interface", {"base": "noisy-average,r=5,learner=tree", "m": 2, "delta_prime": 0.1}),
-    ("group", {"k": 2, "base": "projected-walk,T=2,feature=1", "epsilon": 0.5}),
-    ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
-    ("group", {"k": 4, "base": "stable-gaussian,r=5,learner=tree,delta=0.0001", "epsilon": 0.5}),
-    ("group", {"k": 2, "base": "interface,m=2"}),
-    ("stable-learner", {"gamma": 0.2, "representative": "greatest", "calibration": "lemma7"}),
-    ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
-    ("stable-learner", {"gamma": 0.1, "rounding": "up", "representative": "adverse"}),
-    (
-        "subsampled",
-        {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"},
-    ),
-    ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
-    ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
-    ("subsampled", {"eta": 0.1, "base": "stable-laplace,r=2"}),
-    ("bagged", {"r": 7, "learner": "tree"}),
-    ("bagged", {"r": 3, "how": "subset"}),
-    ("label-flip", {"base": "bagged,r=10,learner=tree"}),
-    ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
-    (
-        "label-flip",
-        {
-            "base": "stable-learner,representative=greatest",
-            "alpha": 0.25,
-            "calibration": "overview",
-        },
-    ),
-    (
-        "exponential",
-        {"epsilon": 1.0, "low": -4.0, "high": 4.0, "representative": "middle", "feature": 1},
-    ),
-    (
-        "exponential",
-        {"H": "intervals", "points": 7, "low": -3.0, "high": 3.0, "representative": "greatest"},
-    ),
-    (
-        "exponential",
-        {"H": "corners", "points": 5, "low": -3.0, "high": 3.0, "representative": "greatest"},
-    ),
-    ("relabelled", {"representative": "greatest", "feature": 1, "alpha": 0.2}),
-    ("relabelled", {"representative": "middle", "n_prime": 3, "eta": 0.1, "r": 5}),
-    ("relabelled", {"representative": "middle", "n_prime": 7}),
-    ("histogram", {"release": "count"}),
-    ("histogram", {"release": "comparison", "low": -3.0, "high": 3.0, "h": 0.25}),
-    (
-        "histogram",
-        {
-            "release": "density",
-            "low": -2.0,
-            "high": 2.0,
-            "h": 0.5,
-            "d": 2,
-            "H": "1 0.5",
-            "alpha": 4.0,
-        },
-    ),
-    ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
-    ("example61-exponential", {"cut": 0.0, "release": "index", "m": 0}),
-    ("example61-noisy-max", {"cut": 0.0, "alpha": 0.1, "m": 0}),
-    ("example61-noisy-max", {"cut": 0.0, "release": "index"}),
-    ("pate", {"r": 4, "K": 3, "gamma": 0.2, "learner": "tree"}),
-    ("pate-data-dependent", {"r": 5, "lead": 3, "gamma": 1.0, "delta": 0.01, "learner": "stump"}),
-    ("pate-gaussian", {"r": 5, "K": 3, "sigma": 1.5, "delta": 0.01, "learner": "tree"}),
-    ("pate-gaussian", {"r": 6, "sigma": 2.0, "learner": "stump"}),
-    ("private-knn", {"k": 4, "gamma": 0.2}),
-    ("private-knn", {"k": 5, "K": 3, "gamma": 1.0}),
-    ("distance-to-instability", {"r": 8, "delta": 0.2, "epsilon": 0.3, "learner": "tree"}),
-    (
-        "distance-to-instability",
-        {"r": 6, "K": 3, "delta": 0.1, "distance": "margin", "learner": "stump"},
-    ),
-    (
-        "validate-train",
-        {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1,loss=huber"},
-    ),
-    ("validate", {"m": 5, "alpha2": 3.0, "beta1": 0.5, "beta2": 0.5, "seed": 1}),
-    ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1", "release": "vector"}),
-    (
-        "alpha-split",
-        {"m": 5, "release": "index", "base": "objective-perturbation,oplr=true,lambdas=0.1;0.5;1"},
-    ),
-    ("data-split", {"m": 5, "base": "output-perturbation,lambdas=0.1;1"}),
-    ("random-choice", {"m": 5, "alpha": 0.5, "base": "output-perturbation,lambdas=0.1;1"}),
-    ("control", {"m": 5, "release": "prediction"}),
-    ("group", {"k": 2, "base": "pate,r=5,learner=stump"}),
-    ("interface", {"base": "private-knn,k=5", "m": 2}),
-    ("objective-perturbation", {"release": "prediction", "lambda_": 0.01, "m": 5}),
-    (
-        "objective-perturbation",
-        {"loss": "huber", "alpha": 0.5, "oplr": True, "m": 0, "lambda_": 0.02},
-    ),
-    ("objective-perturbation", {"d": 2, "release": "vector", "feature_scale": "2;1", "g": "hinge"}),
-    ("objective-perturbation", {"d": 2, "loss": "huber", "edges": "-1;0;0.5", "n": None}),
-    ("output-perturbation", {"release": "prediction", "loss": "huber", "h": 0.1}),
-    ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
-    ("output-perturbation", {"d": 2, "release": "prediction"}),
-    ("output-perturbation", {"d": 2, "release": "auc"}),
-    (
-        "objective-perturbation",
-        {"release": "auc", "public": "1:1; 0.5:0; 0.7:1; 0.8:0", "alpha": 0.05},
-    ),
-    ("objective-perturbation", {"loss": "hinge", "m": 0}),
-    ("alpha-split", {"m": 5, "release": "auc"}),
-    ("data-split", {"m": 5, "release": "vector", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
-    ("data-split", {"m": 5, "release": "auc", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
-    ("random-choice", {"m": 5, "release": "auc", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
-    ("random-choice", {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1"}),
-    ("control", {"m": 5, "release": "auc"}),
-    ("validate-train", {"m": 5, "base": "output-perturbation,d=2,lambdas=0.1;1", "release": "auc"}),
-]
-HEAVY: list[tuple[str, dict[str, Any]]] = [
-    (
-        "validate-train",
-        {"m": 5, "release": "bins", "base": "objective-perturbation,lambdas=0.1;1,loss=huber"},
-    ),
-    (
-        "validate",
-        {
-            "m": 5,
-            "coins": "fresh",
-            "alpha2": 20.0,
-            "base": "objective-perturbation,lambdas=0.1;1,g=hinge",
-        },
-    ),
-    ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
-    ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
-    ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
-    ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
-    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.shared.erm_class:corner"}),
-    ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
-    ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
-]
+VARIANTS = """\
+soft-majority, r=7, learner=tree, epsilon=0.3
+soft-majority, r=3, partition=fresh, learner=stump
+soft-majority-overview, r=3, learner=stump, epsilon=0.2
+projected-walk, T=1, ties=index, feature=1
+projected-walk, T=2, ties=label, traversed=below
+projected-walk-error, T=2, k=2, ties=label, traversed=below, feature=1
+projected-walk-overview, epsilon=2.0, alpha=0.3, ties=index, feature=1
+averaged, r=4, learner=tree
+stable-laplace, r=2, learner=majority, gamma=0.7, scale=printed
+stable-gaussian, r=4, learner=stump, epsilon=0.5, calibration=classic
+noisy-average-number, r=4, learner=tree, epsilon=2.0
+erm-laplace, loss=squared, epsilon=0.5, R=2.0
+erm-laplace, loss=hinge, L_f=0.5, lambda_=0.05
+erm-laplace, loss=logistic, regulariser=sum, lambda_=20.0
+psgd-laplace, loss=squared, sign=+
+psgd-laplace, threshold=0.01, order=random
+psgd-laplace, loss=logistic, average=after, epsilon=0.5
+interface, base=projected-walk,T=2,feature=1, m=2, adversary=adaptive, epsilon=0.4
+interface, base=soft-majority,r=3,learner=stump, adversary=sweep, step=0.5
+interface, base=soft-majority-overview,r=2,learner=majority,partition=fresh, m=1, epsilon=0.1
+interface, base=private-knn,k=5, m=2
+group, k=2, base=projected-walk,T=2,feature=1, epsilon=0.5
+group, k=4, base=stable-gaussian,r=5,learner=tree,delta=0.0001, epsilon=0.5
+group, k=2, base=interface,m=2
+stable-learner, gamma=0.2, representative=greatest, calibration=lemma7
+stable-learner, gamma=0.1, rounding=up, representative=adverse
+subsampled, eta=0.1, base=projected-walk,T=2,feature=1, epsilon=0.9, order=kept
+subsampled, eta=0.1, base=soft-majority,r=3, epsilon=2.0
+subsampled, eta=0.1, base=stable-laplace,r=2
+bagged, r=3, how=subset
+label-flip, base=bagged,r=3,how=subset, calibration=overview, epsilon=2.0
+label-flip, base=stable-learner,representative=greatest, alpha=0.25, calibration=overview
+exponential, epsilon=1.0, low=-4.0, high=4.0, representative=middle, feature=1
+exponential, H=intervals, points=7, low=-3.0, high=3.0, representative=greatest
+exponential, H=corners, points=5, low=-3.0, high=3.0, representative=greatest
+relabelled, representative=greatest, feature=1, alpha=0.2
+relabelled, representative=middle, n_prime=3, eta=0.1, r=5
+histogram, release=count
+histogram, release=comparison, low=-3.0, high=3.0, h=0.25
+histogram, release=density, low=-2.0, high=2.0, h=0.5, d=2, H=1 0.5, alpha=4.0
+example61-exponential, cut=0.0, release=index, m=0
+example61-noisy-max, cut=0.0, alpha=0.1, m=0
+pate, r=4, K=3, gamma=0.2, learner=tree
+pate-data-dependent, r=5, lead=3, gamma=1.0, delta=0.01, learner=stump
+pate-gaussian, r=5, K=3, sigma=1.5, delta=0.01, learner=tree
+private-knn, k=5, K=3, gamma=1.0
+distance-to-instability, r=6, K=3, delta=0.1, distance=margin, learner=stump
+validate-train, m=5, release=index, base=output-perturbation,lambdas=0.1;1,loss=huber
+validate-train, m=5, base=output-perturbation,d=2,lambdas=0.1;1, release=auc
+validate, m=5, alpha2=3.0, beta1=0.5, beta2=0.5, seed=1
+alpha-split, m=5, release=index, base=objective-perturbation,oplr=true,lambdas=0.1;0.5;1
+alpha-split, m=5, release=auc
+data-split, m=5, base=output-perturbation,lambdas=0.1;1
+data-split, m=5, release=vector, base=output-perturbation,d=2,lambdas=0.1;1
+random-choice, m=5, release=index, base=output-perturbation,lambdas=0.1;1
+control, m=5, release=prediction
+objective-perturbation, loss=huber, alpha=0.5, oplr=true, m=0, lambda_=0.02
+objective-perturbation, d=2, release=vector, feature_scale=2;1, g=hinge
+objective-perturbation, d=2, loss=huber, edges=-1;0;0.5, n=
+objective-perturbation, release=auc, public=1:1; 0.5:0; 0.7:1; 0.8:0, alpha=0.05
+objective-perturbation, loss=hinge, m=0
+output-perturbation, release=prediction, loss=huber, h=0.1
+output-perturbation, release=bins, edges=-0.5;0.5, alpha=0.3
+output-perturbation, d=2, release=prediction
+""".splitlines()
+"""An entry and parameters that take another way than the catalogue's; `n=`: of any number."""
+HEAVY = """\
+validate-train, m=5, release=bins, base=objective-perturbation,lambdas=0.1;1,loss=huber
+validate, m=5, coins=fresh, alpha2=20.0, base=objective-perturbation,lambdas=0.1;1,g=hinge
+stable-learner, gamma=0.14, cover=net, alpha=0.4, feature=1
+stable-learner, gamma=0.14, H=corners, representative=greatest
+bagged, r=15, how=subset, learner=dpassay.mechanisms.shared.erm_class:corner
+relabelled, H=intervals, n_prime=2, eta=0.2, r=3
+projected-walk-risk
+""".splitlines()
 """Seconds each: for the slow tests."""
-SLOW = {"projected-walk-risk"}
-"""The same at their defaults."""
-FITTED: dict[str, dict[str, Any]] = {"histogram": {"low": -30.0, "high": 15.0}}
+FITTED = {"histogram": "histogram, low=-30.0, high=15.0"}
 """Nearly all records in one bin: elsewhere the two bits that a histogram answers are next to
 certain."""
-PLAIN = [
-    pytest.param((name, FITTED.get(name, {})), marks=pytest.mark.slow if name in SLOW else ())
-    for name in CATALOGUE
-]
+PLAIN = [FITTED.get(name, name) for name in CATALOGUE if name not in HEAVY]
 CASES = [*PLAIN, *VARIANTS, *(pytest.param(case, marks=pytest.mark.slow) for case in HEAVY)]
 DRAWS = 32_000
 LEVEL = 1e-3
 
 
-@pytest.fixture(
-    params=CASES, ids=lambda case: "-".join([case[0], *(f"{k}={v}" for k, v in case[1].items())])
-)
+@pytest.fixture(params=CASES, scope="module")
 def target(request: pytest.FixtureRequest) -> AuditTarget:
-    """One mechanism of the catalogue, newly made."""
-    name, parameters = request.param
+    """One mechanism of the catalogue, of which every test leaves the states as they are."""
+    name, *given = request.param.split(", ")
+    parameters = {key: text or None for key, text in (each.split("=", 1) for each in given)}
     return resolve(name, ({"n": RECORDS} if accepts(name, "n") else {}) | parameters)
 
 
@@ -338,10 +235,8 @@ def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Pair
 
 
 def telling(target: AuditTarget, group: PairGroup) -> PairGroup:
-    """The given data, or an own worst case where given answers are all but certain.
-
-    Almost every answer to the given ones.
-    """
+    """The given data, or an own worst case where given answers are all but certain. Almost every
+    answer to the given ones."""
 
     def doubt(each: PairGroup) -> float:
         law = target.law(target.prepare(each.pairs.base), each.queries, "the base dataset")
@@ -353,10 +248,8 @@ def telling(target: AuditTarget, group: PairGroup) -> PairGroup:
 def counted(
     target: AuditTarget, group: PairGroup, seed: int
 ) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
-    """Law of the symbols that answers are counted by, mis-scaled by a tenth, and counts.
-
-    The counts say how often each symbol came.
-    """
+    """Law of the symbols that answers are counted by, mis-scaled by a tenth, and counts. The counts
+    say how often each symbol came."""
     group = telling(target, group)
     state = target.prepare(group.pairs.base)
     law = target.law(state, group.queries, "the base dataset")
@@ -370,12 +263,8 @@ def counted(
 
 
 def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
-    """Noise made wider by a tenth.
-
-    Or one probability of every row larger, the others smaller to make up for it.
-
-    It is the largest one up to a half: the rarer of two labels.
-    """
+    """Noise made wider by a tenth. Or one probability of every row larger, the others smaller to
+    make up for it. It is the largest one up to a half: the rarer of two labels."""
     if isinstance(law, NoiseLaw):
         assert isinstance(coding, Bins)
         return replace(law, noise=Noise(kind=law.noise.kind, scale=1.1 * law.noise.scale)).binned(
@@ -392,13 +281,9 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
 
 
 def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64]:
-    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K).
-
-    At least that, exactly computed.
-
-    Each tail is monotone in the count, so what is rejected is all counts up to one and all counts
-    from another.
-    """
+    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K); at
+    least that, exactly computed. Each tail is monotone in the count, so what is rejected is all
+    counts up to one and all counts from another."""
     share = LEVEL / (2 * law.p.size)
     low = np.asarray(binom.ppf(share, DRAWS, against.p) - 1)
     high = np.asarray(binom.isf(share, DRAWS, against.p) + 2)
@@ -434,10 +319,8 @@ def test_it_takes_datasets_of_another_size_unless_it_says_otherwise(
 
 
 def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> None:
-    """What is worst of transcripts for a delta > 0 depends on it.
-
-    Own pairs are then only held to be no worse.
-    """
+    """What is worst of transcripts for a delta > 0 depends on it. Own pairs are then only held to
+    be no worse."""
     if target.reachable() is None:
         pytest.skip("knows no reachable states")
     for claim in target.claims:

@@ -1,7 +1,5 @@
-"""Exhaustive mode against the brute-force twins.
-
-The worst loss, per query point and over all, and every single law.
-"""
+"""Exhaustive mode against the brute-force twins. The worst loss, per query point and over all, and
+every single law."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.claims import Stability
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exhaustive import domain_laws
 from dpassay.engine.result import Result
@@ -23,55 +22,66 @@ from dpassay.targets.resolve import resolve
 from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk as walk
 from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk_overview as bias
 from tests.mechanisms.dwork_feldman_2018 import twin_soft_majority as vote
-from tests.mechanisms.twin_worst_case import Law, every_dataset, worst_losses
+from tests.mechanisms.twin_worst_case import Law, every_dataset, neighbours, worst_losses
 
-TOLERANCE = 1e-9
 Answer = Callable[..., float]
 
 
-def exhaust(name: str, parameters: dict[str, Any], n: int, points: int) -> list[Result]:
+def exhaust(
+    name: str, parameters: dict[str, Any], n: int, points: int | tuple[int, ...]
+) -> list[Result]:
     """One result per claim."""
     settings = Settings(mode="exhaustive", domain=Domain(n=n, points=points))
     return list(assay([resolve(name, parameters)], None, settings))
 
 
-def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law) -> list[Result]:
-    """Assert that all numbers are the twin's, and return the results."""
+def worst_changes(law: Law, n: int, points: int) -> list[float]:
+    """Largest change of a probability per query point, over all pairs of neighbours."""
+    every = every_dataset(n, points)
+    return [
+        max(
+            abs(law(dataset, query) - law(other, query))
+            for dataset in every
+            for other in neighbours(dataset, points)
+        )
+        for query in range(1, points + 1)
+    ]
+
+
+def compare(
+    name: str, parameters: dict[str, Any], n: int, points: int, law: Law, error: float = 1e-12
+) -> list[Result]:
+    """Assert that all laws and the worst of every query are the twin's, and return the results."""
     law = functools.cache(law)
-    expected = worst_losses(law, n, points)
-    results = exhaust(name, parameters, n, points)
-    for result in results:
-        assert result.evidence is not None
-        assert result.mode == "exhaustive"
-        cells = [
-            cell
-            for cell in result.evidence.cells
-            if result.evidence.groups[cell.group].kind == "domain"
-        ]
-        found = [cell.exact.value for cell in cells if cell.exact is not None]
-        assert found == pytest.approx(expected, rel=0, abs=TOLERANCE)
-        if len(cells) == len(result.evidence.cells):
-            assert result.exact == pytest.approx(max(expected), rel=0, abs=TOLERANCE)
-            assert result.lower <= max(expected) <= result.upper
-        else:  # the claim holds on the domain, and the mechanism's own worst case breaks it
-            assert max(expected) < result.claim.promised < result.lower
-    target = resolve(name, parameters)
-    laws = domain_laws(target, Domain(n=n, points=points), silent)
-    table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]
+    laws = domain_laws(resolve(name, parameters), Domain(n=n, points=points), silent)
     twin = [
         [law(dataset, query) for query in range(1, points + 1)]
         for dataset in every_dataset(n, points)
     ]
-    np.testing.assert_allclose(table, twin, rtol=1e-12, atol=0)
+    table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]
+    np.testing.assert_allclose(table, twin, rtol=error, atol=0)
+    worst = functools.cache(lambda of: of(law, n, points))
+    results = exhaust(name, parameters, n, points)
+    for result in results:
+        assert result.evidence is not None
+        assert result.mode == "exhaustive"
+        expected = worst(worst_changes if isinstance(result.claim, Stability) else worst_losses)
+        groups = result.evidence.groups
+        cells = [each for each in result.evidence.cells if groups[each.group].kind == "domain"]
+        found = [cell.exact.value for cell in cells if cell.exact is not None]
+        assert found == pytest.approx(expected, rel=0, abs=max(1e-9, 10 * error))
+        if len(cells) == len(result.evidence.cells):
+            assert result.exact == pytest.approx(max(expected), rel=0, abs=max(1e-9, 10 * error))
+            assert result.lower <= max(expected) <= result.upper
+        elif result.verdict == "refuted":
+            # the claim holds on the domain, and the mechanism's own worst case breaks it
+            assert max(expected) < result.claim.promised < result.lower
     return results
 
 
 SHAPES = [
     pytest.param(3, 1, 3, "majority", vote.majority, id="n=3,r=3,domain=1"),
-    pytest.param(4, 1, 2, "majority", vote.majority, id="n=4,r=2,domain=1"),
     pytest.param(5, 1, 2, "majority", vote.majority, id="n=5,r=2,domain=1"),
-    pytest.param(4, 2, 2, "majority", vote.majority, id="n=4,r=2,domain=2"),
-    pytest.param(4, 2, 2, "tree", vote.splitting_at_the_middle, id="n=4,r=2,domain=2,tree"),
     pytest.param(4, 2, 3, "tree", vote.splitting_at_the_middle, id="n=4,r=3,domain=2,tree"),
 ]
 RULES = [
@@ -101,7 +111,7 @@ def test_fresh_partition(
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
-@pytest.mark.parametrize(("T", "n"), [(1, 4), pytest.param(3, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("T", "n"), [(1, 4), (2, 3)])
 def test_projected_walk(ties: str, T: int, n: int) -> None:
     law = functools.partial(walk.probability_of_one, epsilon=1.0, T=T, ties=ties)
     (result,) = compare("projected-walk", {"epsilon": 1.0, "T": T, "ties": ties}, n, 3, law)
@@ -113,10 +123,8 @@ def test_projected_walk(ties: str, T: int, n: int) -> None:
     ("epsilon", "alpha", "n"), [(1.0, 0.05, 3), pytest.param(0.3, 0.2, 4, marks=pytest.mark.slow)]
 )
 def test_projected_walk_of_the_overview(ties: str, epsilon: float, alpha: float, n: int) -> None:
-    """Three records reach the worst case of any size, four for other parameters.
-
-    Three for the catalogue's parameters.
-    """
+    """Three records reach the worst case of any size, four for other parameters. Three for the
+    catalogue's parameters."""
     law = functools.partial(bias.probability_of_one, epsilon=epsilon, alpha=alpha, ties=ties)
     printed, corrected = compare(
         "projected-walk-overview",

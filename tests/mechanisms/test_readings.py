@@ -1,7 +1,5 @@
-"""Readings of printed statements that are false.
-
-What they are called, and on what data they are looked at.
-"""
+"""Readings of printed statements that are false. What they are called, and on what data they are
+looked at."""
 
 from __future__ import annotations
 
@@ -22,10 +20,8 @@ def test_other_claims_are_not_declared_wrong() -> None:
 
 
 def test_a_reading_of_one_size_is_asked_about_its_own_pairs_alone() -> None:
-    """Other datasets, the default one included, have another size.
-
-    At another size nothing is known of it.
-    """
+    """Other datasets, the default one included, have another size. At another size nothing is known
+    of it."""
     assert resolve("projected-walk-below").alone
     assert not resolve("projected-walk-below", {"n": "9"}).alone
     assert resolve("projected-walk-below", {"n": "9"}).claims[0].expected is None
@@ -43,10 +39,8 @@ def test_readings_of_one_size_run_with_any_data(capsys: pytest.CaptureFixture[st
 
 
 def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
-    """In a run of every dataset of a size they are looked at.
-
-    A reading of another size is looked at in that size.
-    """
+    """In a run of every dataset of a size they are looked at. A reading of another size is looked
+    at in that size."""
     every = tuple(Configured(target=name) for name in ENTRIES)
     for mode in ("exact", "exhaustive", "monte-carlo"):
         targets = targets_of(WantedMechanisms(mechanisms=every, named=False, mode=mode), 100)

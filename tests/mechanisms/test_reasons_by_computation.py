@@ -1,7 +1,5 @@
-"""What reasons of worst cases say, held against the law or the dataset they are about.
-
-At the catalogue's parameters and at others, which take the other branches of the words.
-"""
+"""What reasons of worst cases say, held against the law or the dataset they are about. At the
+catalogue's parameters and at others, which take the other branches of the words."""
 
 from __future__ import annotations
 

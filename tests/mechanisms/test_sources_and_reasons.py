@@ -1,7 +1,5 @@
-"""What entries say in words.
-
-Where a claim comes from, which coins it is about, and why a pair is bad.
-"""
+"""What entries say in words. Where a claim comes from, which coins it is about, and why a pair is
+bad."""
 
 from __future__ import annotations
 
@@ -112,10 +110,8 @@ def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) ->
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
-    """Stability of its mean is about the prediction before the noise.
-
-    What is sampled, and tested for its law, is noisy.
-    """
+    """Stability of its mean is about the prediction before the noise. What is sampled, and tested
+    for its law, is noisy."""
     target = resolve(name)
     private = any(isinstance(claim, DP) for claim in target.claims)
     for claim in target.claims:
@@ -169,10 +165,8 @@ def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"
     ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"],
 )
 def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str) -> None:
-    """Whichever claim the pair stands under.
-
-    Its reason is about delta, and where nothing is lost it says so.
-    """
+    """Whichever claim the pair stands under. Its reason is about delta, and where nothing is lost
+    it says so."""
     target = resolve(name)
     reasons = [case.reason for case in target.mechanism.pairs()]
     assert not any("DP(" in reason for reason in reasons)
@@ -205,10 +199,8 @@ def test_epsilon_is_approached() -> None:
 
 @pytest.mark.parametrize("name", ["output-perturbation", "objective-perturbation"])
 def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
-    """A validation record moves the score and no weight, a training record the weights.
-
-    A training record of the other case.
-    """
+    """A validation record moves the score and no weight, a training record the weights. A training
+    record of the other case."""
     mechanism: Any = resolve(
         name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}
     ).mechanism
@@ -221,47 +213,26 @@ def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
     assert losses[1] == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "said"),
-    [
-        ("noisy-average-number", {}, "Corollary 4.7"),
-        (
-            "noisy-average-number",
-            {"epsilon": 2.0},
-            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
-        ),
-        ("noisy-average", {}, "Corollary 4.7"),
-        (
-            "noisy-average",
-            {"epsilon": 2.0},
-            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
-        ),
-        (
-            "noisy-average-number",
-            {"gamma": 0.5},
-            "Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)",
-        ),
-        ("stable-laplace", {"gamma": 0.04}, "Lemma 4.5"),
-        (
-            "stable-laplace",
-            {"gamma": 0.01},
-            "Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04",
-        ),
-        (
-            "stable-gaussian",
-            {"gamma": 0.01},
-            "Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04",
-        ),
-        ("label-flip", {"epsilon": 0.9}, "section 3, steps 1 and 2 (proof of Corollary 1)"),
-        ("label-flip", {}, "(proof of Corollary 1); Corollary 1 itself is for epsilon < 1"),
-        ("validate", {}, "Theorem 1 (Equation 9)"),
-        ("validate", {"beta2": 0.5}, "Theorem 1 (Equation 9), with beta_2 = 0.5 as given"),
-    ],
-)
-def test_a_source_is_within_its_hypotheses(
-    name: str, parameters: dict[str, Any], said: str
-) -> None:
-    for source in sources(name, "printed", parameters):
+SOURCES = """\
+noisy-average-number | | Corollary 4.7
+noisy-average-number | epsilon=2.0 | Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)
+noisy-average | | Corollary 4.7
+noisy-average | epsilon=2.0 | Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)
+noisy-average-number | gamma=0.5 | Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)
+stable-laplace | gamma=0.04 | Lemma 4.5
+stable-laplace | gamma=0.01 | Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04
+stable-gaussian | gamma=0.01 | Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04
+label-flip | epsilon=0.9 | section 3, steps 1 and 2 (proof of Corollary 1)
+label-flip | | (proof of Corollary 1); Corollary 1 itself is for epsilon < 1
+validate | | Theorem 1 (Equation 9)
+validate | beta2=0.5 | Theorem 1 (Equation 9), with beta_2 = 0.5 as given
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", SOURCES)
+def test_a_source_is_within_its_hypotheses(line: str) -> None:
+    name, given, said = (each.strip() for each in line.split("|"))
+    for source in sources(name, "printed", dict([given.split("=")] if given else [])):
         assert source.endswith(said)
 
 

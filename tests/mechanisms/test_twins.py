@@ -1,7 +1,5 @@
-"""The twins share nothing with what they check.
-
-They import the standard library and a quadrature only.
-"""
+"""The twins share nothing with what they check. They import the standard library and a quadrature
+only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Twin of the noisy pluralities.
-
-Exact arithmetic where noise of base 2 allows it, plain loops and integrals elsewhere.
-"""
+"""Twin of the noisy pluralities. Exact arithmetic where noise of base 2 allows it, plain loops and
+integrals elsewhere."""
 
 from __future__ import annotations
 
@@ -28,11 +26,9 @@ def times(one: Laurent, other: Laurent) -> Laurent:
 
 
 def wins_base_2(counts: Counts, i: int) -> Decimal:
-    """P[i wins] with Laplace noise of density (ln 2 / 2) 2^-|z|: e^-gamma = 1/2.
-
-    Between two counts the integrand is a Laurent polynomial in u = 2^z times dz = du / (u ln 2), so
-    that the integral is a + b ln 2 with fractions a, b.
-    """
+    """P[i wins] with Laplace noise of density (ln 2 / 2) 2^-|z|: e^-gamma = 1/2. Between two counts
+    the integrand is a Laurent polynomial in u = 2^z times dz = du / (u ln 2), so that the integral
+    is a + b ln 2 with fractions a, b."""
     ends = sorted(set(counts))
     pieces: list[tuple[int | None, int | None]] = [
         (None, ends[0]),
@@ -67,10 +63,8 @@ def wins_base_2(counts: Counts, i: int) -> Decimal:
 
 
 def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
-    """P[i wins] by adaptive integration of the density of i's noise.
-
-    Times the chance that every other is below.
-    """
+    """P[i wins] by adaptive integration of the density of i's noise times the chance that every
+    other is below."""
 
     def below(z: float) -> float:
         if kind == "gaussian":
@@ -104,10 +98,8 @@ def winner(votes: tuple[int, ...], K: int) -> int:
 
 
 def distance_to_instability(votes: tuple[int, ...], K: int) -> int:
-    """Largest k such that no k votes can be changed to another winner.
-
-    Every vector of votes is tried.
-    """
+    """Largest k such that no k votes can be changed to another winner. Every vector of votes is
+    tried."""
     f = winner(votes, K)
     changed = [
         sum(a != b for a, b in zip(votes, other, strict=True))
@@ -133,10 +125,8 @@ def neighbours_votes(dataset: tuple[tuple[int, int], ...], query: int, k: int) -
 
 
 def least_epsilon(p: list[float], q: list[float], delta: float) -> float:
-    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E.
-
-    All events are tried.
-    """
+    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E. All events are
+    tried."""
     worst = 0.0
     for size in range(1, len(p) + 1):
         for event in itertools.combinations(range(len(p)), size):

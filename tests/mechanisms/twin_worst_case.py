@@ -1,7 +1,5 @@
-"""Twin of the exhaustive search.
-
-Every dataset, every neighbour, every query, every label, in pure Python.
-"""
+"""Twin of the exhaustive search. Every dataset, every neighbour, every query, every label, in pure
+Python."""
 
 from __future__ import annotations
 

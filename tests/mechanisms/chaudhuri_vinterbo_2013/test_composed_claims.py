@@ -1,7 +1,5 @@
-"""Entries over a trainer claim what follows from the trainer's own claims.
-
-And say what of the release they answer.
-"""
+"""Entries over a trainer claim what follows from the trainer's own claims, and say what of the
+release they answer."""
 
 from __future__ import annotations
 
@@ -13,9 +11,6 @@ import pytest
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.engine.domains.domain import Domain
-from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
@@ -23,6 +18,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
+from tests.mechanisms.test_exhaustive_twins import exhaust
 
 RAW = "objective-perturbation,lambdas=0.001;0.002"
 
@@ -48,10 +44,8 @@ def test_one_training_claims_what_the_worst_parameter_does() -> None:
 
 
 def test_trainings_on_the_same_records_add_up() -> None:
-    """Three of them with a third of alpha each.
-
-    With so little noise on V that its choice does not count.
-    """
+    """Three of them with a third of alpha each, with so little noise on V that its choice does not
+    count."""
     base = "objective-perturbation,lambdas=0.001;0.01;1,n=410"
     expected = math.fsum(algorithm_3(1 / 3, lambda_, 400) for lambda_ in (0.001, 0.01, 1.0))
     assert dp("alpha-split", {"base": base})[0].epsilon == pytest.approx(expected, rel=1e-12)
@@ -72,10 +66,8 @@ def test_a_part_of_the_records_has_a_claim_of_its_own() -> None:
     "target", ["random-choice", "alpha-split", "data-split", "control", "validate-train"]
 )
 def test_nothing_true_is_claimed_below_the_base(target: str, base: str) -> None:
-    """The last claim is the one with a proof.
-
-    `alpha-split` and `validate-train` run more than one release.
-    """
+    """The last claim is the one with a proof. `alpha-split` and `validate-train` run more than one
+    release."""
     mechanism: Any = resolve(target, {"base": base}).mechanism
     trainer: Scored = mechanism.shown
     n = None if trainer.n is None else trainer.n - trainer.m
@@ -111,23 +103,10 @@ def test_a_trainer_that_is_given_has_an_alpha_of_its_own() -> None:
     assert made.claims[0].promised == 3.5
 
 
-def exhaustive(target: str, parameters: dict[str, Any], n: int, points: int) -> list[Any]:
-    """Results over a domain."""
-    return list(
-        assay(
-            [resolve(target, parameters)],
-            None,
-            Settings(mode="exhaustive", domain=Domain(n=n, points=points)),
-        )
-    )
-
-
 def test_what_was_looked_at_by_its_sign_alone_is_not_verified() -> None:
-    """The sign of w keeps 1.1, and says little of w, which loses more.
-
-    See docs/findings.md, 'Algorithm 2 over Algorithm 3'.
-    """
-    results = exhaustive("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
+    """The sign of w keeps 1.1, and says little of w, which loses more. See docs/findings.md,
+    'Algorithm 2 over Algorithm 3'."""
+    results = exhaust("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
     for result in results:
         assert result.verdict == "not refuted"
         assert " of what was looked at (the sign of <w, x> alone) over" in result.outcome.reason
@@ -139,7 +118,7 @@ def test_what_was_looked_at_by_its_sign_alone_is_not_verified() -> None:
     [("prediction", "the sign of <w, x>"), ("bins", "the bin of <w, u>"), ("vector", "")],
 )
 def test_what_a_trainer_shows_of_its_weights(release: str, part: str) -> None:
-    (result, *_) = exhaustive(
+    (result, *_) = exhaust(
         "output-perturbation", {"m": 0, "release": release, "n": 2, "loss": "huber"}, 2, 1
     )
     assert result.verdict == ("not refuted" if part else "verified")
@@ -164,10 +143,8 @@ def test_a_single_prediction_is_all_there_is() -> None:
 
 
 def test_the_bins_of_algorithm_2_are_those_of_its_training() -> None:
-    """With equal parameters the index says nothing.
-
-    The weight is trained as if there were no choice.
-    """
+    """With equal parameters the index says nothing. The weight is trained as if there were no
+    choice."""
     base = "output-perturbation,loss=huber,lambdas=0.5;0.5,lambda_=0.5,n=3"
     mechanism = ValidateTrain(base=base, m=1, delta=0.1, release="bins")
     (case, *_) = mechanism.pairs()
@@ -198,14 +175,14 @@ WITNESS: dict[str, Any] = {
 def test_equation_9_needs_more_than_theorem_4_says() -> None:
     """The strings are good: 1.125 and 1.344 are below ln(k / delta) = ln 4."""
     assert all(abs(float(R[0, 0])) < math.log(4) for R in Validate(**WITNESS).strings)
-    printed, corrected = exhaustive("validate", WITNESS | {"stability": "printed"}, 5, 1)
+    printed, corrected = exhaust("validate", WITNESS | {"stability": "printed"}, 5, 1)
     assert (printed.claim.promised, printed.verdict) == (2.0, "refuted")
     assert printed.exact == pytest.approx(3.5495, abs=5e-5)
     assert (corrected.claim.status, corrected.verdict) == ("corrected", "verified")
 
 
 def test_the_noise_is_made_for_what_is_true_by_default() -> None:
-    (result,) = exhaustive("validate", WITNESS, 5, 1)
+    (result,) = exhaust("validate", WITNESS, 5, 1)
     assert (result.claim.promised, result.verdict) == (2.0, "verified")
 
 
@@ -216,12 +193,10 @@ def test_where_theorem_4_is_enough_the_noise_is_as_printed() -> None:
 
 @pytest.mark.parametrize("g", ["hinge", "logistic"])
 def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
-    """At delta = 0.9 every string is bad with chance 0.45.
-
-    What is claimed of those is true of these strings.
-    """
+    """At delta = 0.9 every string is bad with chance 0.45. What is claimed of those is true of
+    these strings."""
     seen = set()
-    for seed in range(6, 12):
+    for seed in (7, 8):
         parameters = WITNESS | {
             "base": f"output-perturbation,lambdas=1;1.001,g={g}",
             "delta": 0.9,
@@ -230,7 +205,7 @@ def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
         }
         good = Validate(**parameters).good
         seen.add(good)
-        results = exhaustive("validate", parameters, 3, 1)
+        results = exhaust("validate", parameters, 3, 1)
         assert [result.claim.status for result in results] == ["printed" if good else "corrected"]
         assert ("bad" in results[0].claim.coins) != good
         assert {result.verdict for result in results} == {"verified"}
@@ -239,7 +214,7 @@ def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
 
 def test_noise_for_less_than_the_scores_need_has_a_claim_that_is_true() -> None:
     parameters = WITNESS | {"beta1": 0.5, "beta2": 100.0}
-    printed, corrected = exhaustive("validate", parameters, 5, 1)
+    printed, corrected = exhaust("validate", parameters, 5, 1)
     assert (printed.verdict, corrected.verdict) == ("refuted", "verified")
 
 

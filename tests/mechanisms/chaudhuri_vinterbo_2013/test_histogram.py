@@ -1,7 +1,5 @@
-"""The private histogram against its slow twin, its score against the proof of Theorem 6.
-
-Against every step of it.
-"""
+"""The private histogram against its slow twin, its score against the proof of Theorem 6. Against
+every step of it."""
 
 from __future__ import annotations
 
@@ -63,10 +61,8 @@ def test_estimates_and_scores_are_the_twins(h: float) -> None:
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
 @pytest.mark.parametrize(("n", "h"), [(1, 0.5), (2, 0.25), (3, 0.5)])
 def test_all_counts_lose_alpha_on_every_dataset(alpha: float, n: int, h: float) -> None:
-    """The law of the two bits by products over the bins.
-
-    Its loss is alpha where a record leaves or enters bin 0, else 0.
-    """
+    """The law of the two bits by products over the bins. Its loss is alpha where a record leaves or
+    enters bin 0, else 0."""
     bins = round(1 / h)
     mechanism = Histogram(alpha=alpha, n=n, m=0, h=h, release="all", **UNIT)
     laws = {}
@@ -187,31 +183,6 @@ def test_one_bin_alone_tells_nothing() -> None:
     assert audit(mechanism, claim=mechanism.claims[0], mode="exact").exact == 0
 
 
-def test_all_counts_together_lose_alpha() -> None:
-    """n~_a >= n and n~_b = 0 for n records in bin a, against n - 1 and one in b.
-
-    e^(alpha / 2) twice.
-    """
-    alpha, n = 1.3, 5
-    scale = 2 / alpha
-    one = twin.laplace_above(n, n, scale) * (1 - twin.laplace_above(0, 0, scale))
-    other = twin.laplace_above(n, n - 1, scale) * (1 - twin.laplace_above(0, 1, scale))
-    assert math.log(one / other) == pytest.approx(alpha, abs=1e-14)
-
-
-@pytest.mark.parametrize(("half", "least"), [(10, 0.6), (1000, 0.9), (100_000, 0.98)])
-def test_the_density_alone_loses_almost_alpha(half: int, least: float) -> None:
-    """Two bins with equal counts.
-
-    At n~_1 / n~_2 between the counts' ratio and more, by change of variables.
-    """
-    ratio = 1 + 8 / math.sqrt(half)
-    gap = twin.two_bin_log_density(ratio, half, half, 1.0) - twin.two_bin_log_density(
-        ratio, half - 1, half + 1, 1.0
-    )
-    assert least < gap < 1
-
-
 def random_counts(rng: np.random.Generator, bins: int) -> Array:
     """n_i + 2 R_i / alpha, of many sizes; some next to 0."""
     counts = rng.choice([0.0, 1.0, 2.0, 7.0], size=bins) + rng.laplace(
@@ -227,12 +198,10 @@ def shares(raw: Array) -> tuple[Array, float]:
 
 @pytest.mark.parametrize("bins", [2, 3, 5])
 def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
-    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin.
-
-    V enters linearly.
-    """
+    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin. V enters
+    linearly."""
     rng, seen, partial = np.random.default_rng(2), 0.0, 0
-    for _ in range(4000):
+    for _ in range(1000):
         raw = random_counts(rng, bins)
         a, b = rng.permutation(bins)[:2]
         moved = raw.copy()
@@ -247,14 +216,12 @@ def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
             assert change <= bound + 1e-12
             seen = max(seen, change / bound)
     assert seen > 0.9
-    assert partial > 400  # cases that the proof does not list
+    assert partial > 100  # cases that the proof does not list
 
 
 def test_the_bound_is_attained_at_the_edge_of_the_event() -> None:
-    """All n records in bin a, V in b, R_a = -theta and no other noise.
-
-    n~ = n (1 - nu), and the record moves from a to b.
-    """
+    """All n records in bin a, V in b, R_a = -theta and no other noise. n~ = n (1 - nu), and the
+    record moves from a to b."""
     mechanism = Histogram(n=400, m=10, H="0.1")
     (case,) = mechanism.pairs()
     data, neighbour = case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)
@@ -273,10 +240,8 @@ def test_a_partial_move_is_none_of_the_four_cases() -> None:
 
 
 def test_half_of_all_strings_break_a_smaller_constant() -> None:
-    """Unless R_b < 0 the full step is made, and h n |q - q'| tends to 4.
-
-    3.5 is exceeded by about half of all R.
-    """
+    """Unless R_b < 0 the full step is made, and h n |q - q'| tends to 4. 3.5 is exceeded by about
+    half of all R."""
     mechanism = Histogram(n=1010, m=10, H="0.5", h=0.5)
     claim = ScoreStability(beta1=3.5 / 0.5, beta2=4.0, delta=0.3)
     result = audit(mechanism, claim=claim, mode="auto", budget=4000)
@@ -306,10 +271,8 @@ def test_where_the_condition_fails_nothing_is_claimed() -> None:
 
 @pytest.mark.parametrize("theta", [0.0, 0.3, 2.0, 9.0, 30.0])
 def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
-    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature over the third.
-
-    Lemma 3 is 4 e^(-t / sqrt(s)).
-    """
+    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature over the third. Lemma 3 is 4 e^(-t
+    / sqrt(s))."""
 
     def two(t: float) -> float:
         return (2 + t) * math.exp(-t) / 4 if t >= 0 else 1 - two(-t)
@@ -382,30 +345,6 @@ def test_scores_of_identical_estimates_do_not_depend_on_the_batch() -> None:
         HistogramMasses(p=p.p[2:3], error=p.error), np.array([0.5, 0.5, 0.0])
     )
     assert whole[2] == pytest.approx(single[0], abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({"alpha": 0}, "alpha = 0: must be a finite number > 0"),
-        ({"h": 0.3}, "h = 0.3: must be a number with 1 / h an integer"),
-        ({"h": 0.001, "d": 3}, "h = 0.001: must be"),
-        ({"H": ""}, "H = '': must be one or more widths"),
-        ({"H": "0.1 x"}, "H = '0.1 x': must be"),
-        ({"n": 10, "m": 10}, "n = 10: must be an integer above m = 10"),
-        ({"m": -1}, "m = -1: must be an integer >= 0"),
-        ({"delta": 1}, "delta = 1: must be a number in"),
-        ({"d": 0}, "d = 0: must be an integer >= 1"),
-        ({"feature": -1}, "feature = -1: must be an integer >= 0"),
-        ({"low": 1.0, "high": 1.0}, "low, high"),
-        ({"release": "some"}, "release = 'some': must be one of all, count"),
-        ({"release": "comparison", "h": 1.0}, "h = 1.0: must be so small"),
-    ],
-)
-def test_refused(parameters: dict[str, Any], text: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        Histogram(**parameters)
-    assert text in str(refusal.value)
 
 
 def test_data_that_do_not_fit() -> None:

@@ -1,7 +1,5 @@
-"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013).
-
-Weights, laws, privacy and scores against slow twins and brute force.
-"""
+"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013). Weights, laws, privacy and scores against
+slow twins and brute force."""
 
 from __future__ import annotations
 
@@ -91,10 +89,8 @@ def test_the_gradient_vanishes_in_more_dimensions(loss: str, lam: float, reach: 
 
 
 def test_the_aim_is_met_where_large_terms_of_the_objective_cancel() -> None:
-    """Three records that pull one way, lambda = 0.001, alpha = 0.499.
-
-    A line search by values stopped at 1.1e-8.
-    """
+    """Three records that pull one way, lambda = 0.001, alpha = 0.499. A line search by values
+    stopped at 1.1e-8."""
     R = np.random.default_rng(0).laplace(size=(2000, 1))
     assert (
         minimise(-np.ones((3, 1)), LOSSES["logistic"](0.5), 0.001, 2 / (0.499 * 3) * R, 1e-8)[1]
@@ -110,7 +106,7 @@ def test_the_aim_is_met_where_many_sharp_bends_meet() -> None:
     assert minimise(V, LOSSES["huber"](0.01), 2e-4, b, 1e-8)[1] <= 1e-8
 
 
-ALPHAS = sorted({*np.round(np.geomspace(1e-6, 500, 40), 9).tolist(), 0.499, 0.5, 0.501})
+ALPHAS = sorted({*np.round(np.geomspace(1e-6, 500, 12), 9).tolist(), 0.499, 0.5, 0.501})
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
@@ -143,10 +139,8 @@ def test_weights_of_the_hinge_loss_have_0_among_their_subgradients() -> None:
 def test_laws_of_the_hinge_loss_are_what_counting_finds(
     algorithm: type[Scored], direction: float
 ) -> None:
-    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at.
-
-    An interval of R leads to each.
-    """
+    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at. An interval of R leads to
+    each."""
     made = algorithm(loss="hinge", lambda_=0.3, m=0, release="bins", edges="-1;0;1;1.5")
     state, query, size = (
         made.prepare(line([1.0, -1.0, 0.5, 1.0])),
@@ -233,10 +227,8 @@ def test_output_perturbation_on_the_line_is_the_minimiser_plus_laplace_noise() -
 
 
 def test_claims_of_algorithm_3_by_hand() -> None:
-    """Huber, h = 1/2: c = 1. 12 records, 2 of them for validation, lambda = 0.1.
-
-    c / (lambda n) = 1.
-    """
+    """Huber, h = 1/2: c = 1. 12 records, 2 of them for validation, lambda = 0.1. c / (lambda n) =
+    1."""
     printed, corrected = dp(ObjectivePerturbation(n=12, m=2, loss="huber"))
     assert (printed.status, corrected.status) == ("printed", "corrected")
     assert printed.epsilon == pytest.approx(1 + 2 * math.log(2), rel=1e-12)
@@ -254,10 +246,8 @@ def test_claims_of_algorithm_3_by_hand() -> None:
 
 
 def test_the_budget_of_oplr() -> None:
-    """As long as something is left, alpha' + 2 ln(1 + c / (lambda n)) = alpha.
-
-    Else half of alpha pays for a larger lambda.
-    """
+    """As long as something is left, alpha' + 2 ln(1 + c / (lambda n)) = alpha. Else half of alpha
+    pays for a larger lambda."""
     trainer = ObjectivePerturbation(oplr=True, lambda_=0.1, n=100, m=0)
     alpha, lam = trainer.in_force(0.1, 100)
     assert lam == 0.1
@@ -274,21 +264,11 @@ def test_the_budget_of_oplr() -> None:
     assert len(dp(ObjectivePerturbation(oplr=True))) == 1
 
 
-def test_hand_sized_pair_of_the_huber_loss() -> None:
-    """docs/findings.md, 'Algorithm 3': 1 + ln 2 just above 1 - h, where 1 + 2 ln 2 is printed."""
-    w, D, E = (0.5 + 1e-12,), [((1.0,), 1), ((-1.0,), 1)], [((-1.0,), 2)]
-    assert twin.loss_at(w, D, E, twin.huber(0.5), 0.5, 1.0) == pytest.approx(
-        1 + math.log(2), abs=1e-9
-    )
-
-
 @pytest.mark.parametrize("lam", [0.3, 0.05])
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
-    """Densities of every pair of neighbours at many weights.
-
-    None above the corrected claim, the own pair among the worst.
-    """
+    """Densities of every pair of neighbours at many weights. None above the corrected claim, the
+    own pair among the worst."""
     mechanism = ObjectivePerturbation(n=3, m=0, loss=loss, lambda_=lam)
     claim = dp(mechanism)[1].epsilon
     at = abs(mechanism.worst_weight) + 1e-9
@@ -318,10 +298,8 @@ def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
     [(name, loss) for name in ("objective", "output") for loss in ("logistic", "huber")],
 )
 def test_exhaustive_mode_is_brute_force(name: str, loss: str) -> None:
-    """Records (x, y), x in {1, 2} over a scale of 2.
-
-    Every dataset of 3, every replacement, against the twin's probabilities.
-    """
+    """Records (x, y), x in {1, 2} over a scale of 2. Every dataset of 3, every replacement, against
+    the twin's probabilities."""
     algorithm = BOTH[name == "output"]
     edges = (-0.5, 0.0, 0.5, 0.6)
     mechanism = algorithm(
@@ -401,10 +379,8 @@ def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
 
 
 def test_alpha_is_nearly_lost_in_two_dimensions() -> None:
-    """docs/findings.md, 'Algorithm 3'.
-
-    lambda = 0.0001, so that one dimension's half of alpha is no general truth.
-    """
+    """docs/findings.md, 'Algorithm 3'. lambda = 0.0001, so that one dimension's half of alpha is no
+    general truth."""
     w, D, E = twin.two_dimensions(1e-4, math.radians(87), 137.0, 10**6)
     lost = twin.loss_at(w, D, E, twin.logistic(), 1e-4, 1.0)
     assert 0.99 < lost <= dp(ObjectivePerturbation(n=10**6, m=0, d=2, lambda_=1e-4))[1].epsilon
@@ -413,10 +389,8 @@ def test_alpha_is_nearly_lost_in_two_dimensions() -> None:
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize("lam", [0.1, 0.02])
 def test_minimisers_are_no_farther_apart_than_is_claimed(loss: str, lam: float) -> None:
-    """Every pair of neighbours of 3 records on a grid.
-
-    The own pair attains the Huber loss's bound.
-    """
+    """Every pair of neighbours of 3 records on a grid. The own pair attains the Huber loss's
+    bound."""
     mechanism = OutputPerturbation(n=3, m=0, loss=loss, lambda_=lam)
     form, grid = twin_loss(loss, 0.5), [-1.0, -0.5, 0.0, 0.4, 1.0]
     found: dict[tuple[float, ...], float] = {
@@ -463,10 +437,8 @@ def test_scores_are_the_twins(algorithm: type[Scored], g: str) -> None:
 
 
 def test_claims_of_theorem_4_by_hand() -> None:
-    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1.
-
-    ln(2 / 0.02) = 4.605, so beta2 = 2 (1 + 0.4605) as printed.
-    """
+    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1. ln(2 / 0.02) = 4.605, so beta2 = 2 (1 + 0.4605)
+    as printed."""
     shared: dict[str, Any] = {"n": 20, "m": 10, "lambdas": "0.5;2", "delta": 0.02, "loss": "huber"}
     for algorithm in BOTH:
         printed, corrected = stability(algorithm(g="hinge", **shared))
@@ -489,7 +461,7 @@ def test_no_weights_are_farther_than_farthest_and_equal_records_get_there(
     form = LOSSES[loss](0.4)
     W = farthest(form, lam, noise)
     rng = np.random.default_rng(17)
-    V = rng.normal(size=(200, 6, 2))
+    V = rng.normal(size=(60, 6, 2))
     V /= np.maximum(1, np.linalg.norm(V, axis=2))[:, :, None]
     for records in V:
         angle = rng.uniform(0, 2 * np.pi)
@@ -514,7 +486,7 @@ def test_no_training_record_moves_a_score_by_more_than_is_claimed(
         trainer = algorithm(n=8, m=2, d=d, loss=loss, g=g, lambdas="0.05;1")
         beta1 = stability(trainer)[1].beta1
         assert beta1 <= stability(trainer)[0].beta1
-        for _ in range(15):
+        for _ in range(5):
             X = rng.normal(size=(8, d)) * rng.choice([0.1, 1.0, 5.0], size=(8, 1))
             data = Labelled(X, rng.integers(2, size=8))
             other = Replace(3, rng.normal(size=d), int(rng.integers(2))).apply(data)
@@ -527,10 +499,8 @@ def test_no_training_record_moves_a_score_by_more_than_is_claimed(
 
 
 def test_beta1_is_attained() -> None:
-    """Huber loss, hinge score.
-
-    w goes from -1 / (lambda n) to 1 / (lambda n), and the score with it.
-    """
+    """Huber loss, hinge score. w goes from -1 / (lambda n) to 1 / (lambda n), and the score with
+    it."""
     trainer = OutputPerturbation(n=10, m=2, lambdas="1", loss="huber", g="hinge")
     data = line([-1.0, *[0.0] * 7, -1.0, -1.0])
     q = [
@@ -566,18 +536,17 @@ def test_the_exact_share_of_bad_strings_is_what_counting_finds(
     )
     level = (np.arange(40_000) + 0.5) / 40_000
     R = np.where(level < 0.5, np.log(2 * level), -np.log(2 - 2 * level))[:, None]
+    trained = [trainer.apply(data, theta, R)[:, 0] for theta in trainer.thetas]
     for beta2 in (trainer.scored.middle, stability(trainer)[0].beta2, stability(trainer)[1].beta2):
         claim = ScoreStability(beta1=1e9, beta2=beta2)
         for chosen in ((changes[0],), (changes[1],), changes):
             bad = np.zeros(len(R), dtype=bool)
-            for theta in trainer.thetas:
-                w = trainer.apply(data, theta, R)[:, 0]
-                for change in chosen:
-                    old, new = (
-                        float(trainer.signed(each, slice(14))[change.index, 0])
-                        for each in (data, change.apply(data))
-                    )
-                    bad |= np.abs(trainer.scored.g(w * old) - trainer.scored.g(w * new)) > beta2
+            for w, change in itertools.product(trained, chosen):
+                old, new = (
+                    float(trainer.signed(each, slice(14))[change.index, 0])
+                    for each in (data, change.apply(data))
+                )
+                bad |= np.abs(trainer.scored.g(w * old) - trainer.scored.g(w * new)) > beta2
             share = trainer.bad_share(Compared(base=data, changes=chosen), claim)
             assert share is not None
             assert share[0] == pytest.approx(bad.mean(), abs=2e-4)
@@ -599,10 +568,8 @@ def test_shares_that_are_not_known() -> None:
 
 
 def test_theorem_4_is_refuted_and_its_correction_not() -> None:
-    """docs/findings.md, 'Theorem 4'.
-
-    All but e^-23.8 / 2 of the strings are bad where 1 % may be; exact, and in trials.
-    """
+    """docs/findings.md, 'Theorem 4'. All but e^-23.8 / 2 of the strings are bad where 1 % may be;
+    exact, and in trials."""
     trainer = OutputPerturbation(n=110, loss="huber", g="hinge", lambdas="2")
     printed, corrected = stability(trainer)
     exact = audit(trainer, claim=printed, mode="exact")
@@ -635,7 +602,7 @@ def test_claims_for_any_number_of_records_are_the_worst_of_all(
         assert free.beta2 == pytest.approx(max(claim.beta2 for claim in of_n))
     if not oplr:
         epsilons = [
-            [claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in range(1, 30)
+            [claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in (1, 2, 5, 29)
         ]
         assert [claim.epsilon for claim in dp(algorithm(**given))] == pytest.approx(
             np.max(epsilons, axis=0).tolist()
@@ -672,40 +639,6 @@ def test_parameters_from_the_command_line_and_back(name: str) -> None:
         loss="huber",
     )
     assert direct == mechanism
-
-
-@pytest.mark.parametrize("algorithm", BOTH)
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [
-        *[
-            (name, value, "finite number > 0")
-            for name in ("alpha", "lambda_", "tolerance")
-            for value in (0, -1, math.inf, "x")
-        ],
-        *[("h", value, "number in (0, 1]") for value in (0, 1.5, math.nan)],
-        *[("delta", value, "number in (0, 1)") for value in (0, 1)],
-        ("m", -1, "integer >= 0"),
-        ("d", 0, "integer >= 1"),
-        ("n", 10, "integer > m = 10"),
-        ("loss", "ramp", "one of logistic, huber, hinge"),
-        ("g", "squared", "one of logistic, hinge, ramp"),
-        ("release", "weights", "one of prediction, vector, bins"),
-        *[("lambdas", value, "finite numbers > 0") for value in ("", "0.1;0", "a;b", ())],
-        *[("feature_scale", value, "finite numbers > 0") for value in (0, "1;-1")],
-        ("feature_scale", "1;2", "one for each of d = 1 columns"),
-        ("edges", "1;1", "ascending order"),
-    ],
-)
-def test_refused(algorithm: type[Scored], parameter: str, value: Any, allowed: str) -> None:
-    with pytest.raises(InvalidInput, match=parameter) as refusal:
-        algorithm(**{parameter: value})
-    assert allowed in str(refusal.value)
-
-
-def test_the_hinge_loss_is_for_the_line() -> None:
-    with pytest.raises(InvalidInput, match="d = 2: must be 1 for the hinge loss"):
-        ObjectivePerturbation(loss="hinge", d=2)
 
 
 @pytest.mark.parametrize("algorithm", BOTH)

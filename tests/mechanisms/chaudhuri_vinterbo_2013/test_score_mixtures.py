@@ -1,7 +1,5 @@
-"""Fresh coins: the law of the index against sums over all pairs of random strings.
-
-And against all combinations of scores, and draws.
-"""
+"""Fresh coins: the law of the index against sums over all pairs of random strings, against all
+combinations of scores, and draws."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ def noises(size: int) -> Array:
 
 
 def twin(mechanism: Validate, data: Labelled, size: int = 2000) -> Array:
-    """P[i wins] for two parameters.
-
-    A plain sum over pairs of random strings of the chance with those scores.
-    """
+    """P[i wins] for two parameters. A plain sum over pairs of random strings of the chance with
+    those scores."""
     trainer: Any = mechanism.trainer
     first, second = (
         trainer.score(trainer.apply(data, theta, noises(size)), data)[0] for theta in trainer.thetas
@@ -82,10 +78,8 @@ def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width
 
 @pytest.mark.parametrize("base", BASES)
 def test_bins_hold_the_scores_that_they_stand_for(base: str) -> None:
-    """Dvoretzky, Kiefer and Wolfowitz.
-
-    Empirical shares of scores lie between those of the bins moved by a half width.
-    """
+    """Dvoretzky, Kiefer and Wolfowitz. Empirical shares of scores lie between those of the bins
+    moved by a half width."""
     data, size = records(4), 100_000
     trainer: Any = Validate(base=base, m=3).trainer
     found = score_mixture(trainer, data, 1.0, trainer.locate(data, 1.0), 0.01)
@@ -137,10 +131,8 @@ def test_scores_that_are_certain_have_the_law_of_frozen_strings(k: int) -> None:
 
 
 def test_what_is_astray_is_counted() -> None:
-    """Two equal scores, a tenth of one of them anywhere.
-
-    Chances of a half may be wrong by that tenth.
-    """
+    """Two equal scores, a tenth of one of them anywhere. Chances of a half may be wrong by that
+    tenth."""
     sure, vague = (
         Mixture(values=np.zeros(1), log_p=np.zeros(1), astray=astray) for astray in (0.0, 0.1)
     )
@@ -168,10 +160,8 @@ def test_more_dimensions_have_no_law(base: str) -> None:
 
 
 def test_a_label_is_that_of_the_chosen_parameter_trained_afresh() -> None:
-    """For two parameters.
-
-    Chances of the index by the sum over strings, times those of a sign among them.
-    """
+    """For two parameters. Chances of the index by the sum over strings, times those of a sign among
+    them."""
     data, base, size = records(5), "output-perturbation,lambdas=0.1;1", 4000
     mechanism = ValidateTrain(base=base, m=3, alpha2=20.0)
     law = mechanism.distribution(mechanism.prepare(data), points([[0.5], [-0.2], [0.0]], "queries"))

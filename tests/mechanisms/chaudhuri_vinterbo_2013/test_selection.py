@@ -1,7 +1,5 @@
-"""The law of the largest score with exponential noise, and what it can lose.
-
-Against exact rationals, an integral, and draws.
-"""
+"""The law of the largest score with exponential noise, and what it can lose, against exact
+rationals, an integral, and draws."""
 
 from __future__ import annotations
 
@@ -17,10 +15,8 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select, selecti
 
 
 def exactly(b: list[float]) -> list[Fraction]:
-    """b_i times the integral of prod (1 - b_j u) over j != i, in rational numbers.
-
-    The product is a polynomial.
-    """
+    """b_i times the integral of prod (1 - b_j u) over j != i, in rational numbers. The product is a
+    polynomial."""
     found = []
     for i, own in enumerate(b):
         polynomial = [Fraction(1)]
@@ -68,10 +64,8 @@ def test_chances_agree_with_the_integral_over_the_winning_score(scale: float) ->
 
 
 def test_a_hundred_parameters_agree_with_the_integral_by_simpsons_rule() -> None:
-    """Density of the winning score t times the chance that all others are below.
-
-    On 30,001 points.
-    """
+    """Density of the winning score t times the chance that all others are below, on 30,001
+    points."""
     k, scale = 100, 0.7
     q = 2 * np.random.default_rng(4).normal(size=k)
     found = np.exp(selection_log_p(q, scale)[0])
@@ -102,10 +96,8 @@ def test_draws_follow_the_law() -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_scores_that_move_by_beta_lose_alpha2_and_no_more(k: int) -> None:
-    """Coordinate search over score vectors and moves of -beta or beta.
-
-    The loss comes to alpha_2, and never above it.
-    """
+    """Coordinate search over score vectors and moves of -beta or beta. The loss comes to alpha_2,
+    and never above it."""
     rng, alpha2, beta = np.random.default_rng(k), 1.0, 1.0
     scale, worst = 2 * beta / alpha2, 0.0
     moves = [np.array(signs) * beta for signs in itertools.product((-1.0, 1.0), repeat=k)]

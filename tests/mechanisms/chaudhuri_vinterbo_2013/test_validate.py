@@ -1,7 +1,5 @@
-"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line.
-
-And a trainer worked out by hand.
-"""
+"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line and a trainer worked
+out by hand."""
 
 from __future__ import annotations
 
@@ -33,10 +31,8 @@ QUERY = points([[1.0]], "queries")
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """Releases theta times the share of ones in T, with noise that moves nothing.
-
-    That number is the score.
-    """
+    """Releases theta times the share of ones in T, with noise that moves nothing. That number is
+    the score."""
 
     alpha: float = 1.0
     m: int = 1
@@ -70,10 +66,8 @@ def line(n: int, ones: int, m: int = 1) -> Labelled:
 
 
 def test_the_index_follows_scores_with_exponential_noise() -> None:
-    """Scores 1/2 and -1/2 at scale 2 beta / alpha_2 with beta = max(1/4, 1/1) = 1.
-
-    The second wins with e^(-1/4 ...) / 2.
-    """
+    """Scores 1/2 and -1/2 at scale 2 beta / alpha_2 with beta = max(1/4, 1/1) = 1. The second wins
+    with e^(-1/4 ...) / 2."""
     mechanism = Validate(base=Share(), alpha2=0.5, m=1)
     data = line(4, 2)
     law = mechanism.distribution(mechanism.prepare(data), QUERY)
@@ -90,10 +84,8 @@ LEVEL = 1e-3
     "base", ["output-perturbation,lambdas=0.1;1;10", "objective-perturbation,lambdas=0.1;1"]
 )
 def test_the_law_is_that_of_algorithm_1_as_printed_and_not_with_half_the_noise(base: str) -> None:
-    """Exact binomial regions for the number of runs of `sample_one` that choose each index.
-
-    Half the noise is outside of them.
-    """
+    """Exact binomial regions for the number of runs of `sample_one` that choose each index. Half
+    the noise is outside of them."""
     alpha2 = 3.0
     mechanism = Validate(base=base, coins="fresh", m=4, alpha1=2.0, alpha2=alpha2)
     X = np.linspace(-1, 1, 24)[:, None]
@@ -123,10 +115,8 @@ def test_the_law_is_that_of_algorithm_1_as_printed_and_not_with_half_the_noise(b
 
 
 def test_theorem_1_is_attained_where_every_score_moves_by_beta() -> None:
-    """With beta_2 small enough for beta_1 / n to count.
-
-    From no one to one in T the scores part by 2 beta.
-    """
+    """With beta_2 small enough for beta_1 / n to count. From no one to one in T the scores part by
+    2 beta."""
     n = 3
     mechanism = Validate(base=Share(), alpha2=1.0, m=1, beta1=1.0, beta2=1 / n)
     pairs = Pairs(base=line(n, 2), changes=(FlipLabel(2),), how="a label flipped")
@@ -192,10 +182,8 @@ def signs(trainer: Any, data: Labelled, theta: float, size: int, seed: int) -> f
 @pytest.mark.parametrize("name", ["alpha-split", "data-split", "random-choice"])
 @pytest.mark.parametrize("release", ["prediction", "index"])
 def test_choices_follow_the_naive_sum_over_signs(name: str, release: str) -> None:
-    """Errors depend on signs alone.
-
-    Sum over all of them of their chance, times the chance of the choice, one by one.
-    """
+    """Errors depend on signs alone. Sum over all of them of their chance, times the chance of the
+    choice, one by one."""
     base, m, size = "objective-perturbation,oplr=true,lambdas=0.2;1", 3, 20_000
     mechanism: Any = resolve(name, {"release": release, "base": base, "m": m}).mechanism
     rng = np.random.default_rng(5)
@@ -243,10 +231,8 @@ def test_more_dimensions_have_no_law_and_are_sampled() -> None:
 
 
 def test_algorithm_2_trains_with_the_parameter_that_algorithm_1_chose() -> None:
-    """The released sign is that of theta.
-
-    Label 1 for the first parameter, label 0 for the second.
-    """
+    """The released sign is that of theta. Label 1 for the first parameter, label 0 for the
+    second."""
     mechanism = ValidateTrain(base=Share(), m=1)
     data, size = line(4, 4), 40_000
     state = mechanism.prepare(data)
@@ -263,31 +249,6 @@ def test_control_takes_the_best_score() -> None:
     assert (
         mechanism.sample(mechanism.prepare(line(4, 2)), QUERY, 9, np.random.default_rng(0)) == 1
     ).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "named"),
-    [
-        ({"alpha1": 0.0}, "alpha1"), ({"alpha2": math.inf}, "alpha2"), ({"m": 0}, "m"),
-        ({"delta": 1.0}, "delta"),
-        ({"beta1": -1.0}, "beta1"), ({"stability": "own"}, "stability"),
-        ({"coins": "thrown"}, "coins"), ({"seed": -1}, "seed"),
-        ({"base": "soft-majority"}, "base"), ({"base": "output-perturbation,lambdas=1"}, "base"),
-        ({"base": "output-perturbation,m=3"}, "base"),
-        ({"base": "output-perturbation,lambdas"}, "base"),
-    ],
-)  # fmt: skip
-def test_parameters_are_checked(parameters: dict[str, Any], named: str) -> None:
-    with pytest.raises(InvalidInput, match=named):
-        Validate(**parameters)
-
-
-@pytest.mark.parametrize(
-    "parameters", [{"alpha": 0.0}, {"m": 0}, {"release": "model"}, {"base": "soft-majority"}]
-)
-def test_parameters_of_choices_are_checked(parameters: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=next(iter(parameters))):
-        RandomChoice(**parameters)
 
 
 def test_any_trainer_with_a_score_is_validated_but_only_weights_are_released() -> None:

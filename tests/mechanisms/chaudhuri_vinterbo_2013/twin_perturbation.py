@@ -1,10 +1,6 @@
-"""Twin of Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013).
-
-Plain loops, straight from the paper.
-
-A record is v = y x, a tuple of floats of norm at most 1; a dataset is a list of (v, how often it
-occurs).
-"""
+"""Twin of Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013). Plain loops, straight from the
+paper. A record is v = y x, a tuple of floats of norm at most 1; a dataset is a list of (v, how
+often it occurs)."""
 
 from __future__ import annotations
 
@@ -95,10 +91,8 @@ def output_above(t: float, data: Dataset, loss: Loss, lam: float, alpha: float) 
 
 
 def log_density(w: Vector, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
-    """Log-density of Algorithm 3 at w up to a constant of d, alpha and n.
-
-    -||R(w)|| + ln det dR/dw, for d <= 2.
-    """
+    """Log-density of Algorithm 3 at w up to a constant of d, alpha and n. -||R(w)|| + ln det dR/dw,
+    for d <= 2."""
     n, d = size(data), len(w)
     R = [alpha * n / 2 * g for g in gradient(w, data, loss, lam, (0.0,) * d)]
     bends = [(count * loss[2](dot(w, v)), v) for v, count in data]
@@ -133,12 +127,8 @@ def score(w: Vector, validation: Sequence[Vector], g: str) -> float:
 
 
 def two_dimensions(lam: float, angle: float, W: float, n: int) -> tuple[Vector, Dataset, Dataset]:
-    """Weights far along the first axis; one record almost across, on either side of it.
-
-    The others hold the weights there.
-
-    `angle` is that between the record and the negative first axis.
-    """
+    """Weights far along the first axis; one record almost across, on either side of it. The others
+    hold the weights there. `angle` is that between the record and the negative first axis."""
     a = 1.2784645427610738 / W
     others = (a, -math.sqrt(1 - a * a))
     c, s = math.cos(angle), math.sin(angle)

@@ -1,7 +1,5 @@
-"""Lemmas 10 and 11 of Dagan and Feldman (2020) at their worst over a small domain.
-
-And the inequalities of their proofs.
-"""
+"""Lemmas 10 and 11 of Dagan and Feldman (2020) at their worst over a small domain, and the
+inequalities of their proofs."""
 
 from __future__ import annotations
 
@@ -27,10 +25,8 @@ Answer = Callable[[Function, int], float]
 
 @dataclass
 class Worst:
-    """Largest value found of each quantity.
-
-    The proofs bound them by 2 eta, 2, 2 e^2, e^2, 4 e^6 and e^(3 / (eta n)).
-    """
+    """Largest value found of each quantity. The proofs bound them by 2 eta, 2, 2 e^2, e^2, 4 e^6
+    and e^(3 / (eta n))."""
 
     loss: float = 0.0
     matched: int = 0
@@ -59,10 +55,8 @@ def ratio(p: float, q: float) -> float:
 def worst(
     name: str, N: int, n: int, n_prime: int, eta: float, r: int, rule: str = "least"
 ) -> Worst:
-    """Enumerate: all S, all I with record 0 whose rest is a net, all i outside.
-
-    And all T for Lemma 11.
-    """
+    """Enumerate: all S, all I with record 0 whose rest is a net, all i outside, and all T for Lemma
+    11."""
     H, rate, found = functions(name, N), 1 / (eta * n), Worst()
     for S in every_dataset(n, N):
         points = [x for x, _ in S]

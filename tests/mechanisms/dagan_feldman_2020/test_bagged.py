@@ -1,7 +1,5 @@
-"""Bagging: worst cases by brute force with fractions, and the law by counting.
-
-Also what is infinite, and what is drawn.
-"""
+"""Bagging: worst cases by brute force with fractions, and the law by counting, what is infinite,
+and what is drawn."""
 
 from __future__ import annotations
 
@@ -18,9 +16,6 @@ from dpassay.data import Labelled, points
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, two_sided
 from dpassay.engine.exhaustive import domain_laws
-from dpassay.engine.result import Result
-from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged
 from dpassay.mechanisms.dagan_feldman_2020.subset_draws import subsets
@@ -29,6 +24,7 @@ from dpassay.mechanisms.shared.learners import BlockLearner
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
+from tests.mechanisms.test_exhaustive_twins import exhaust
 
 CASES = [
     pytest.param("disjoint", 2, 4, (2,), "threshold", twin.threshold, id="disjoint-threshold"),
@@ -48,14 +44,6 @@ CASES = [
         marks=pytest.mark.slow,
     ),
 ]
-
-
-def exhaust(name: str, parameters: dict[str, Any], n: int, sides: tuple[int, ...]) -> list[Result]:
-    """One result per claim."""
-    settings = Settings(
-        mode="exhaustive", domain=Domain(n=n, points=sides if len(sides) > 1 else sides[0])
-    )
-    return list(assay([resolve(name, parameters)], None, settings))
 
 
 def places_of(sides: tuple[int, ...]) -> list[Any]:
@@ -80,7 +68,7 @@ def test_every_law_and_the_worst_case_are_the_twins(
     expected = [[float(law(dataset, query)) for query in places] for dataset in every]
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
     worst = twin.worst_changes(law, n, places)
-    for result in exhaust("bagged", parameters, n, sides):
+    for result in exhaust("bagged", parameters, n, sides if len(sides) > 1 else sides[0]):
         assert result.verdict == "verified"
         assert result.evidence is not None
         changes = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
@@ -189,24 +177,6 @@ def test_a_trial_has_one_subset_for_all_queries() -> None:
     )
     assert (np.diff(draws, axis=1) >= 0).all()
     assert len(np.unique(draws, axis=0)) > 5
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"how": "bootstrap"}, "how = 'bootstrap': must be 'disjoint' or 'subset'"),
-        ({"r": 0}, "r = 0: must be an integer >= 1"),
-        ({"n": 0}, "n = 0: must be an integer >= 1"),
-        (
-            {"r": 30, "n": 29, "how": "subset"},
-            "r = 30: must be at most the number of records, n = 29",
-        ),
-        ({"learner": "oracle"}, "learner = 'oracle'"),
-    ],
-)
-def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        resolve("bagged", parameters)
 
 
 def test_other_numbers_of_records_are_refused_where_the_claim_depends_on_them() -> None:

@@ -1,9 +1,5 @@
 """Baselines and stable learners on thresholds in one and two dimensions, of breast cancer features.
-
-Every query is audited.
-
-Benign, label 1, is where a feature is small: its sign is turned.
-"""
+Every query is audited. Benign, label 1, is where a feature is small: its sign is turned."""
 
 from __future__ import annotations
 
@@ -60,16 +56,12 @@ def test_every_query_is_audited(name: str, H: str, parameters: dict[str, Any]) -
     sampled = H == "corners" and (
         name == "stable-learner" or "stable-learner" in str(parameters) or "how" in parameters
     )
-    every = replace_one(train.X, train.y, pool=test)
-    pairs = (
-        Pairs(
-            base=train, changes=every.changes[:: len(every) // NEIGHBOURS], how="a few", pool=test
-        )
-        if sampled
-        else every
-    )
+    pairs = replace_one(train.X, train.y, pool=test)
+    if sampled or name == "label-flip":
+        changes = pairs.changes[:: len(pairs) // NEIGHBOURS]
+        pairs = Pairs(base=train, changes=changes, how="a few", pool=test)
     options: dict[str, Any] = (
-        {"mode": "monte-carlo", "budget": 4000} if sampled else {"mode": "exact"}
+        {"mode": "monte-carlo", "budget": 500} if sampled else {"mode": "exact"}
     )
     for claim in mechanism.claims:
         result = audit(mechanism, claim=claim, pairs=pairs, queries=test.X[:QUERIES], **options)

@@ -1,7 +1,5 @@
-"""The stable learner.
-
-Its laws against the twin and against each other, draws, the claims, and what is known of its worst.
-"""
+"""The stable learner. Its laws against the twin and against each other, draws, the claims, and what
+is known of its worst."""
 
 from __future__ import annotations
 
@@ -91,10 +89,8 @@ def test_the_law_is_the_twins(name: str, rule: Rule, cover: Any) -> None:
 
 
 class Scripted:
-    """In the place of a generator.
-
-    Gives the set and the function it is told to, and keeps the chances of the functions.
-    """
+    """In the place of a generator. Gives the set and the function it is told to, and keeps the
+    chances of the functions."""
 
     def __init__(self, subset: tuple[int, ...], chosen: int) -> None:
         self.subset, self.chosen, self.chances = subset, chosen, np.ones(1)
@@ -297,18 +293,14 @@ def test_one_hypothesis_answers_all_queries_of_a_trial() -> None:
 
 
 class Adversarial(Functions):
-    """All functions on {1, 2, 3, 4} with the worst representatives.
-
-    What is said at 4 depends on whether 1 or 2 is in T.
-    """
+    """All functions on {1, 2, 3, 4} with the worst representatives. What is said at 4 depends on
+    whether 1 or 2 is in T."""
 
     __slots__ = ()
 
     def representatives(self, T: Points, rule: Rule) -> Points:
-        """1 at the point 4 if T has 1, else 0 if it has 2, else what it says of 3.
-
-        Then 1 and 2 are said to be 1 with it.
-        """
+        """1 at the point 4 if T has 1, else 0 if it has 2, else what it says of 3. Then 1 and 2 are
+        said to be 1 with it."""
         found = super().representatives(T, rule)
         seen = set(T[:, 0].astype(int).tolist())
         says = found[:, 2]
@@ -328,10 +320,8 @@ class Adversarial(Functions):
 def test_the_corrected_claim_is_attained_by_the_worst_representatives(
     n: int, gamma: float, calibration: Any
 ) -> None:
-    """(1, 1) against (2, 0), all other records at 3 and half of them labelled 1.
-
-    Both parts of the bound at once.
-    """
+    """(1, 1) against (2, 0), all other records at 3 and half of them labelled 1. Both parts of the
+    bound at once."""
     learner = StableLearner(n=n, gamma=gamma, calibration=calibration, H=Adversarial(points=4))
     X, y = np.full((n, 1), 3.0), np.arange(n) % 2
     X[0], y[0] = 1, 1

@@ -1,7 +1,5 @@
-"""Lemma 5: laws and worst cases by brute force, and where the claims are tight.
-
-And what the order of T has to do with it.
-"""
+"""Lemma 5: laws and worst cases by brute force, and where the claims are tight, and what the order
+of T has to do with it."""
 
 from __future__ import annotations
 
@@ -48,13 +46,11 @@ ONE_BLOCK = functools.partial(
 )
 CASES = [
     pytest.param("projected-walk,T=1", "random", 4, 2, 2, WALK, id="walk"),
-    pytest.param("projected-walk,T=1", "random", 5, 3, 2, WALK, id="walk-3"),
     pytest.param("projected-walk,T=3", "kept", 4, 3, 2, LONG_WALK, id="long-walk"),
     pytest.param("soft-majority,r=2,learner=majority", "random", 4, 2, 2, VOTE, id="vote"),
     pytest.param(
         "soft-majority-overview,r=2,learner=majority", "kept", 4, 2, 2, DOUBLE, id="double-vote"
     ),
-    pytest.param("soft-majority,r=2,learner=majority", "random", 4, 3, 1, VOTE, id="blocks"),
     pytest.param("soft-majority,r=2,learner=majority", "kept", 4, 3, 1, VOTE, id="blocks-kept"),
     pytest.param("soft-majority,r=1,learner=tree", "random", 4, 2, 2, ONE_BLOCK, id="one-block"),
     pytest.param("projected-walk-overview,alpha=0.2", "random", 4, 2, 2, BIAS, id="bias"),
@@ -104,10 +100,8 @@ def test_counts_are_hypergeometric() -> None:
     [("projected-walk,T=2", "kept"), ("soft-majority,r=5,learner=nearest", "random")],
 )
 def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
-    """For the walk, the quick way against the law.
-
-    The vote against the walk of the base on every subset.
-    """
+    """For the walk, the quick way against the law. The vote against the walk of the base on every
+    subset."""
     rng = np.random.default_rng(5)
     data = Labelled(rng.normal(size=(25, 2)).round(1), rng.integers(2, size=25))
     queries = points(rng.normal(size=(6, 2)), "queries")
@@ -125,8 +119,8 @@ def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
     assert p_values.min() * p_values.size >= 1e-3
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.99, 2.0])
-@pytest.mark.parametrize(("n", "r"), [(4, 1), (10, 3), (50, 25)])
+@pytest.mark.parametrize("epsilon", [0.1, 0.99, 2.0])
+@pytest.mark.parametrize(("n", "r"), [(4, 1), (50, 25)])
 def test_single_records_attain_the_amplified_loss_of_the_vote(
     epsilon: float, n: int, r: int
 ) -> None:
@@ -147,10 +141,8 @@ def test_single_records_attain_the_amplified_loss_of_the_vote(
 
 
 def test_one_answer_attains_the_corrected_claim() -> None:
-    """The overview's vote of one record loses its epsilon exactly.
-
-    k of n labels are 1, and one is drawn.
-    """
+    """The overview's vote of one record loses its epsilon exactly. k of n labels are 1, and one is
+    drawn."""
     target = resolve(
         "subsampled", {"base": "soft-majority-overview,r=1", "n": 5, "eta": 0.2, "epsilon": 0.9}
     )
@@ -165,10 +157,8 @@ def test_one_answer_attains_the_corrected_claim() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Prefix:
-    """Answers 1 with probability e^(-epsilon w) / 2.
-
-    w counts the places among the first k at which x is not the place itself.
-    """
+    """Answers 1 with probability e^(-epsilon w) / 2. w counts the places among the first k at which
+    x is not the place itself."""
 
     epsilon: float
     k: int
@@ -191,11 +181,8 @@ class Prefix:
 
 
 def test_the_base_that_looks_at_the_order_keeps_its_claim() -> None:
-    for k in (1, 2, 3):
-        assert (
-            audit(Prefix(epsilon=0.9, k=k), mode="exhaustive", domain=Domain(n=3, points=4)).verdict
-            == "verified"
-        )
+    found = audit(Prefix(epsilon=0.9, k=2), mode="exhaustive", domain=Domain(n=3, points=4))
+    assert found.verdict == "verified"
 
 
 @pytest.mark.parametrize("order", ["kept", "random"])
@@ -279,33 +266,3 @@ def test_an_update_prepares_only_what_holds_the_record() -> None:
     assert updated.members is not None
     same = [one is other for one, other in zip(state.members, updated.members, strict=True)]
     assert same == [2 not in pair for pair in itertools.combinations(range(6), 2)]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"eta": 0.0}, r"eta = 0.0: must be a number in \(0, 1\)"),
-        ({"eta": 1.0}, r"eta = 1.0: must be a number in \(0, 1\)"),
-        ({"eta": 0.001}, "eta = 0.001: must be such that eta n rounds to 1"),
-        ({"eta": 0.999}, "eta = 0.999: must be such that eta n rounds to 1"),
-        ({"order": "sorted"}, "order = 'sorted': must be 'random' or 'kept'"),
-        ({"n": 1}, "n = 1: must be an integer >= 2"),
-        ({"base": "averaged,r=2"}, "base = 'averaged,r=2': must be an algorithm that promises DP"),
-        (
-            {"base": "group"},
-            "base = 'group': must be an algorithm whose claims are about 'replace-one'",
-        ),
-        (
-            {"base": "projected-walk,epsilon=2"},
-            "must be a parameter of the subsampled: -p epsilon=2",
-        ),
-        ({"base": "subsampled,n=7"}, "must be a parameter of the subsampled: -p n=7"),
-        (
-            {"base": "soft-majority,r=2", "order": "kept", "epsilon": 1.0},
-            "order = 'kept': must be 'random'",
-        ),
-    ],
-)
-def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        resolve("subsampled", parameters)

@@ -1,7 +1,5 @@
 """Twin of bagging (Dagan and Feldman 2020, introduction), of flips, and of risk minimisation.
-
-Fractions and loops.
-"""
+Fractions and loops."""
 
 from __future__ import annotations
 
@@ -28,10 +26,7 @@ def constant_or(learn: Learner) -> Learner:
 
 @constant_or
 def threshold(block: Dataset, query: float) -> int:
-    """1[x >= t] for the first t with the fewest errors.
-
-    Of the points of the block and infinity.
-    """
+    """1[x >= t] for the first t with the fewest errors, of the points of the block and infinity."""
     candidates = [*sorted({x for x, _ in block}), math.inf]
     errors = [sum((x >= t) != (y == 1) for x, y in block) for t in candidates]
     return int(query >= candidates[errors.index(min(errors))])
@@ -39,10 +34,8 @@ def threshold(block: Dataset, query: float) -> int:
 
 @constant_or
 def corner(block: Dataset, query: tuple[float, float]) -> int:
-    """1[x_1 >= a and x_2 >= b] with the fewest errors.
-
-    Of equal ones that with no 1, then the first by a and then by b.
-    """
+    """1[x_1 >= a and x_2 >= b] with the fewest errors; of equal ones that with no 1, then the first
+    by a and then by b."""
     found = [(sum(y for _, y in block), -1, (math.inf, math.inf))]
     cells = itertools.product(sorted({x[0] for x, _ in block}), sorted({x[1] for x, _ in block}))
     for place, (a, b) in enumerate(cells):
@@ -79,10 +72,8 @@ def flipped(p: Fraction, alpha: Fraction) -> Fraction:
 def worst_changes(
     law: Callable[[Dataset, Any], Fraction], n: int, places: list[Any]
 ) -> list[tuple[Fraction, float]]:
-    """Largest change of a label's probability, and largest loss, per query.
-
-    All datasets, neighbours and labels.
-    """
+    """Largest change of a label's probability, and largest loss, per query. All datasets,
+    neighbours and labels."""
     records = [(x, y) for x in places for y in (0, 1)]
     found = []
     for query in places:

@@ -1,7 +1,5 @@
-"""Twin of the exponential mechanism and of relabelling (Dagan and Feldman 2020).
-
-With functions on 1..N as tuples.
-"""
+"""Twin of the exponential mechanism and of relabelling (Dagan and Feldman 2020), with functions on
+1..N as tuples."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Twin of the stable learner A^sta.
-
-Pure Python, every subset of the records, straight from section 3.1.
-
-Points are tuples of small integers. A class is a function from T, a tuple of different points in
-ascending order, and a rule to H_T: predicates, one for each labelling of T, in the order that the
-package's docstrings give.
-"""
+"""Twin of the stable learner A^sta. Pure Python, every subset of the records, straight from section
+3.1. Points are tuples of small integers. A class is a function from T, a tuple of different points
+in ascending order, and a rule to H_T: predicates, one for each labelling of T, in the order that
+the package's docstrings give."""
 
 from __future__ import annotations
 
@@ -58,10 +54,8 @@ def intervals(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
 
 
 def corners(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
-    """No point, then by the smallest corner that holds the points labelled 1.
-
-    At coordinates of T.
-    """
+    """No point, then by the smallest corner that holds the points labelled 1. At coordinates of
+    T."""
     found: list[Hypothesis] = [lambda p: False]
     seen = []
     for a, b in itertools.product(sorted({x for x, _ in T}), sorted({y for _, y in T})):
@@ -95,10 +89,8 @@ def halfspaces(T: tuple[Point, ...], rule: str, side: int = 3) -> list[Hypothesi
 
 @cache
 def every_halfspace(side: int) -> list[frozenset[Point]]:
-    """All sets {x : w x >= b} in the grid, by number of points and then as rows of labels.
-
-    Small integer w are enough.
-    """
+    """All sets {x : w x >= b} in the grid, by number of points and then as rows of labels. Small
+    integer w are enough."""
     grid = list(itertools.product(range(1, side + 1), repeat=2))
     reach = range(-2 * side, 2 * side + 1)
     found = set()
@@ -134,10 +126,8 @@ CLASSES: dict[str, Class] = {
 
 
 def net(H_T: list[Hypothesis], T: list[Point], alpha: float) -> list[Hypothesis]:
-    """Greedy cover: a hypothesis unless a taken one differs on few records of T.
-
-    On at most alpha |T|.
-    """
+    """Greedy cover: a hypothesis unless a taken one differs on few records of T. On at most alpha
+    |T|."""
     taken: list[Hypothesis] = []
     for h in H_T:
         if all(sum(h(p) != g(p) for p in T) > alpha * len(T) for g in taken):

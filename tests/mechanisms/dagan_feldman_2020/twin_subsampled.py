@@ -1,7 +1,5 @@
-"""Twin of subsampling (Dagan and Feldman 2020, Lemma 5).
-
-Every subset, or every sequence of different records, one by one.
-"""
+"""Twin of subsampling (Dagan and Feldman 2020, Lemma 5). Every subset, or every sequence of
+different records, one by one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Regularised empirical risk minimisation.
-
-The rate of Theorem 4.9, printed and true, and what a mechanism must keep to.
-"""
+"""Regularised empirical risk minimisation. The rate of Theorem 4.9, printed and true, and what a
+mechanism must keep to."""
 
 from __future__ import annotations
 
@@ -16,12 +14,10 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.engine.domains.domain import Domain
-from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.mechanisms.dwork_feldman_2018.losses import SHARP
 from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
 from dpassay.targets.groups import PairGroup
-from dpassay.targets.resolve import resolve
 from tests.mechanisms.conftest import RECORDS
 from tests.mechanisms.dwork_feldman_2018 import twin_erm
 
@@ -46,26 +42,6 @@ def own_change(erm: ERM) -> float:
     return abs(both[0] - both[1])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_conformance(loss: str, group: PairGroup) -> None:
-    erm, new = (ERM(n=RECORDS, loss=loss, feature_scale=0.7, lambda_=0.02) for _ in range(2))
-    base, queries = group.pairs.base, group.queries
-    X, y = base.X.tobytes(), base.y.tobytes()
-    state = erm.prepare(base)
-    values = erm.distribution(state, queries).values
-    draws = erm.sample(state, queries, 7, np.random.default_rng(0))
-    assert draws.shape == (7, len(queries))
-    assert (draws == values).all()
-    assert (np.abs(draws) <= erm.numbers[1]).all()
-    for change in group.pairs.changes:
-        law = erm.distribution(erm.update(state, change), queries)
-        again = new.distribution(new.prepare(change.apply(base)), queries)
-        np.testing.assert_array_equal(law.values, again.values)
-        assert law.error == again.error <= 1e-6
-    np.testing.assert_array_equal(erm.distribution(state, queries).values, values)
-    assert (base.X.tobytes(), base.y.tobytes()) == (X, y)
-
-
 def test_equal_datasets_are_solved_once(group: PairGroup) -> None:
     erm = ERM(n=RECORDS)
     state = erm.prepare(group.pairs.base)
@@ -76,10 +52,8 @@ def test_equal_datasets_are_solved_once(group: PairGroup) -> None:
 
 
 def test_rates_and_the_default_of_lambda() -> None:
-    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))).
-
-    With all 1 and n = 100 that is 2 / sqrt(50).
-    """
+    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))); with all 1 and n = 100 that is 2 /
+    sqrt(50)."""
     printed, corrected = ERM(n=100).claims
     assert ERM(n=100).regularisation == pytest.approx(2 / math.sqrt(50), rel=1e-15)
     assert (printed.status, corrected.status) == ("printed", "corrected")
@@ -98,10 +72,8 @@ def test_rates_and_the_default_of_lambda() -> None:
 
 
 def test_corollary_4_11_balances_what_it_adds() -> None:
-    """The regulariser costs lambda R^2, loss and noise as much: half of the total each.
-
-    They cost 4 L_f^2 L_l^2 / (lambda n) (1 + 1 / epsilon).
-    """
+    """The regulariser costs lambda R^2, loss and noise as much: half of the total each. They cost 4
+    L_f^2 L_l^2 / (lambda n) (1 + 1 / epsilon)."""
     for epsilon, n, R, L_f in ((1.0, 100, 1.0, 1.0), (0.3, 17, 2.0, 0.5)):
         erm = ERM(n=n, epsilon=epsilon, R=R, L_f=L_f, loss="absolute")
         half = 2 * R * L_f / math.sqrt(n * epsilon / (1 + epsilon))
@@ -110,10 +82,8 @@ def test_corollary_4_11_balances_what_it_adds() -> None:
 
 
 def test_hand_sized_witness() -> None:
-    """n = 2, lambda = 1/2, both records at 1. Labels 1, 0: the pulls cancel, w = 0. Labels 1, 1.
-
-    |w - 1| + w^2 / 2, so w = 1.
-    """
+    """n = 2, lambda = 1/2, both records at 1. Labels 1, 0: the pulls cancel, w = 0. Labels 1, 1. |w
+    - 1| + w^2 / 2, so w = 1."""
     for loss in KINKED:
         erm = ERM(n=2, loss=loss, lambda_=0.5)
         before, after = (
@@ -136,10 +106,8 @@ def test_kinked_losses_attain_the_corrected_rate(loss: str, n: int, epsilon: flo
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("n", "lam"), [(1, None), (2, None), (2, 0.1), (3, None), (3, 0.05)])
 def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> None:
-    """Predictions are the twin's; no pair exceeds the corrected rate.
-
-    With the default lambda none exceeds the own worst pair.
-    """
+    """Predictions are the twin's; no pair exceeds the corrected rate. With the default lambda none
+    exceeds the own worst pair."""
     erm = ERM(n=n, loss=loss, lambda_=lam)
     line = LINE if n < 3 else [-1.0, 0.0, 1.0]
     records = list(itertools.product(line, (0, 1)))
@@ -159,18 +127,12 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> 
         assert worst == pytest.approx(own_change(erm), rel=1e-9)
 
 
-def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
-    """Coordinate ascent on the largest change of any prediction, L_f ||w - w'||.
-
-    When the first record is replaced.
-    """
+def ascend(erm: ERM, seed: int, passes: int) -> float:
+    """Coordinate ascent on the largest change of any prediction, L_f ||w - w'||. When the first
+    record is replaced."""
     rng = np.random.default_rng(seed)
     steps = np.arange(8) * np.pi / 4
-    pool = (
-        [(1.0,), (-1.0,), (0.5,), (0.0,)]
-        if d == 1
-        else [(np.cos(t), np.sin(t)) for t in steps] + [(0.0, 0.0)]
-    )
+    pool = [*((np.cos(t), np.sin(t)) for t in steps), (0.0, 0.0)]
     records = [(x, label) for x in pool for label in (0, 1)]
 
     def change(chosen: NDArray[np.int64]) -> float:
@@ -194,24 +156,11 @@ def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("lam", [None, 0.1])
-def test_no_search_exceeds_the_corrected_rate(loss: str, d: int, lam: float | None) -> None:
+def test_no_search_in_the_plane_exceeds_the_corrected_rate(loss: str, lam: float | None) -> None:
     erm = ERM(n=6, loss=loss, lambda_=lam)
-    found = ascend(erm, d, seed=d, passes=2)
-    assert found <= erm.claims[1].promised * (1 + 1e-9)
-    if d == 1 and lam is None:
-        assert found == pytest.approx(own_change(erm), rel=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", LOSSES)
-def test_no_search_over_many_records_exceeds_the_corrected_rate(loss: str) -> None:
-    erm = ERM(n=64, loss=loss)
-    found, limit = ascend(erm, 1, seed=64, passes=1), erm.claims[1].promised
-    assert found <= limit * (1 + 1e-9)
-    if loss in KINKED:  # where every record resists by its curvature, one pass does not get far
-        assert found >= 0.9 * limit
+    found = ascend(erm, seed=2, passes=2)
+    assert 0 < found <= erm.claims[1].promised * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -262,46 +211,12 @@ def test_real_data(loss: str) -> None:
     result = audit(
         erm,
         claim=erm.claims[1],
-        pairs=Pairs(base=data, changes=pairs.changes, how="some"),
+        pairs=Pairs(base=data, changes=pairs.changes[::5], how="some"),
         queries=X[80:90],
     )
     assert result.verdict == "not refuted"
     assert result.exact is not None
     assert 0 < result.exact <= erm.claims[1].promised * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [
-        *[("epsilon", value, "finite number > 0") for value in (0, -1.0, math.inf, math.nan, None)],
-        *[
-            ("lambda_", value, "finite number > 0, or None")
-            for value in (0, -1.0, math.inf, math.nan, "x")
-        ],
-        *[("tolerance", value, "number in (0, 1]") for value in (0, -1e-9, 2.0, math.nan)],
-        ("loss", "huber", "one of logistic, squared, absolute, hinge"),
-        ("n", 0, "integer >= 1"),
-    ],
-)
-def test_refused(parameter: str, value: Any, allowed: str) -> None:
-    with pytest.raises(InvalidInput, match=parameter) as refusal:
-        ERM(**{parameter: value})
-    assert allowed in str(refusal.value)
-
-
-def test_parameters_from_the_command_line() -> None:
-    mechanism: Any = resolve(
-        "dpassay.mechanisms.dwork_feldman_2018.erm:ERM",
-        {"lambda_": "0.5", "n": "3", "loss": "hinge", "tolerance": "1e-4"},
-    ).mechanism
-    assert (mechanism.lambda_, mechanism.n, mechanism.loss, mechanism.tolerance) == (
-        0.5,
-        3,
-        "hinge",
-        1e-4,
-    )
-    with pytest.raises(InvalidInput, match="lambda_=much: must be a number"):
-        resolve("dpassay.mechanisms.dwork_feldman_2018.erm:ERM", {"lambda_": "much"})
 
 
 def test_a_solution_that_misses_the_tolerance_is_an_error() -> None:

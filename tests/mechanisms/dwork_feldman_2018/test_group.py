@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -115,10 +114,8 @@ def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(
     ("T", "k", "ties"), [(1, 2, "sum"), (2, 2, "sum"), (2, 2, "index"), (2, 1, "sum")]
 )
 def test_k_replacements_move_the_walk_by_anything_up_to_2k(T: int, k: int, ties: str) -> None:
-    """The argument `several` of the walk, by brute force.
-
-    Three records, two points and one beyond the query.
-    """
+    """The argument `several` of the walk, by brute force. Three records, two points and one beyond
+    the query."""
     end = {
         data: walk.walk_end(data, 2, T, ties)
         for data in itertools.product(itertools.product((1, 2, 3), (0, 1)), repeat=3)
@@ -193,12 +190,8 @@ def test_the_constants_are_the_lemmas_and_the_twins(k: int, epsilon: float, delt
 
 @dataclass(frozen=True, kw_only=True)
 class TranscriptTests:
-    """Answers 1 with probability p_j, j the number of labels 1.
-
-    p_0 = 0 and p_(j+1) = e^epsilon p_j + delta.
-
-    It keeps off what it claims by a millionth, so that rounding decides nothing.
-    """
+    """Answers 1 with probability p_j, j the number of labels 1. p_0 = 0 and p_(j+1) = e^epsilon p_j
+    + delta. It keeps off what it claims by a millionth, so that rounding decides nothing."""
 
     epsilon: float = 0.3
     delta: float = 0.01
@@ -286,27 +279,6 @@ def test_an_object_has_an_epsilon_of_its_own() -> None:
         InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"
     ):
         Group(base=SoftMajority(epsilon=0.25), epsilon=2.0)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k": 0}, "k = 0: must be an integer >= 1"),
-        ({"k": 1.5}, "k = 1.5: must be an integer >= 1"),
-        ({"base": "soft-mayority"}, "base = 'soft-mayority': .*did you mean 'soft-majority'"),
-        ({"base": "soft-majority,T=3"}, "base = .*'soft-majority' has no such parameter"),
-        ({"base": "soft-majority,epsilon=2"}, "must be a parameter of the group: -p epsilon=2"),
-        (
-            {"base": "group"},
-            "base = 'group': must be an algorithm whose claims are about 'replace-one'",
-        ),
-        ({"base": "averaged"}, "base = 'averaged': must be an algorithm that promises DP"),
-        ({"base": 7}, "base = 7: must be a name of the catalogue"),
-    ],
-)
-def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        resolve("group", parameters)
 
 
 def test_pairs_may_be_narrower_than_the_claim_and_no_wider() -> None:

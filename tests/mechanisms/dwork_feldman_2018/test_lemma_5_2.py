@@ -1,7 +1,5 @@
-"""Lemma 5.2 (empirical error of the projected walk) by brute force.
-
-It holds for summed ties and fails for indexed ones.
-"""
+"""Lemma 5.2 (empirical error of the projected walk) by brute force. It holds for summed ties and
+fails for indexed ones."""
 
 from __future__ import annotations
 
@@ -30,19 +28,15 @@ def error_of(dataset: tuple[Record, ...], epsilon: float, T: int, ties: Ties) ->
 
 
 def datasets(n: int, points: int) -> list[tuple[Record, ...]]:
-    """All datasets of n records, sorted.
-
-    The summed walk cannot tell the orders of one apart (test_projected_walk).
-    """
+    """All datasets of n records, sorted. The summed walk cannot tell the orders of one apart
+    (test_projected_walk)."""
     records = list(itertools.product(range(1, points + 1), (0, 1)))
     return list(itertools.combinations_with_replacement(records, n))
 
 
 def assert_lemma(n: int, points: int, Ts: tuple[int, ...], epsilons: tuple[float, ...]) -> float:
-    """Check every dataset.
-
-    Return the largest share of the allowance (k + 2) T / n that was needed.
-    """
+    """Check every dataset. Return the largest share of the allowance (k + 2) T / n that was
+    needed."""
     needed = -math.inf
     for dataset in datasets(n, points):
         best = [twin.best_union(dataset, points, k) for k in (1, 2, 3)]
@@ -64,16 +58,15 @@ def assert_lemma(n: int, points: int, Ts: tuple[int, ...], epsilons: tuple[float
     return needed
 
 
-@pytest.mark.parametrize("points", [1, 2, 3])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("points", [1, 3])
+@pytest.mark.parametrize("n", [1, 2, 5])
 def test_holds_for_summed_ties(n: int, points: int) -> None:
-    assert_lemma(n, points, Ts=(1, 2, 3), epsilons=(0.5, 1.0, 6.0))
+    assert_lemma(n, points, Ts=(1, 2, 3), epsilons=(0.5, 6.0))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [8, 10])
-def test_holds_for_summed_ties_of_larger_datasets(n: int) -> None:
-    assert assert_lemma(n, 3, Ts=(1, 2), epsilons=(1.0, 12.0)) > 0.1
+def test_holds_for_summed_ties_of_larger_datasets() -> None:
+    assert assert_lemma(8, 3, Ts=(1, 2), epsilons=(12.0,)) > 0.1
 
 
 def test_the_best_union_of_intervals_by_hand() -> None:

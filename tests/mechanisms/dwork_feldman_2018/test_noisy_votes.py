@@ -1,7 +1,5 @@
-"""The mean of votes, noise on it, and the label made from it, against slow twins.
-
-Written from the paper.
-"""
+"""The mean of votes, noise on it, and the label made from it, against slow twins. Written from the
+paper."""
 
 from __future__ import annotations
 
@@ -33,10 +31,8 @@ Laws = tuple[dict[int, float], dict[int, float]]
 
 
 def mean_vote(labels: tuple[int, ...], r: int) -> float:
-    """Lemma 4.6 on records at one point.
-
-    Each block votes with its majority, ties for 0 as the learner `majority` has it.
-    """
+    """Lemma 4.6 on records at one point. Each block votes with its majority, ties for 0 as the
+    learner `majority` has it."""
     votes = [sum(block) * 2 > len(block) for block in (labels[j::r] for j in range(r))]
     return sum(votes) / r
 
@@ -133,10 +129,8 @@ def test_the_scale_as_printed() -> None:
 
 @pytest.mark.parametrize(("sigma", "excess"), [(2.0, 2.0), (0.5, 0.5)])
 def test_a_smooth_loss(sigma: float, excess: float) -> None:
-    """sigma (a - y)^2 / 2 is sigma-smooth.
-
-    Noise adds sigma E zeta^2 / 2 = sigma (gamma / epsilon)^2 exactly.
-    """
+    """sigma (a - y)^2 / 2 is sigma-smooth. Noise adds sigma E zeta^2 / 2 = sigma (gamma /
+    epsilon)^2 exactly."""
     mechanism = StableLaplace(epsilon=1.0, r=1)
     b = mechanism.noise.scale
     added = quad(lambda z: sigma * z * z / 2 * math.exp(-z / b) / b, 0, 60 * b)[0]
@@ -261,10 +255,8 @@ def test_the_label_at_extreme_epsilon(epsilon: float, r: int) -> None:
     ("epsilon", "delta"), [(1e-3, 1e-9), (1e-10, 1e-15), (1e-12, 1e-15), (0.5, 1e-12)]
 )
 def test_gaussian_noise_is_never_too_narrow(epsilon: float, delta: float) -> None:
-    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s.
-
-    Nothing cancels there.
-    """
+    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s. Nothing
+    cancels there."""
     s = largest_shift(epsilon, delta)
     found, error = quad(
         lambda t: norm.pdf(t / 2 - epsilon / t) if t else 0.0,

@@ -1,7 +1,5 @@
-"""Projected walk: the walk itself, and the sensitivity behind Lemma 5.1.
-
-And what does and does not depend on the order.
-"""
+"""Projected walk: the walk itself, and the sensitivity behind Lemma 5.1. And what does and does not
+depend on the order."""
 
 from __future__ import annotations
 
@@ -27,10 +25,8 @@ T_VALUES = st.integers(1, 5)
 
 
 def ends(records: Records, T: int, ties: Ties) -> list[int]:
-    """V(S, x) at 0, 1, ..., one beyond the last point, read off the exact law with epsilon = 2.
-
-    The log-odds are V.
-    """
+    """V(S, x) at 0, 1, ..., one beyond the last point, read off the exact law with epsilon = 2. The
+    log-odds are V."""
     mechanism = ProjectedWalk(epsilon=2.0, T=T, ties=ties)
     data = Labelled(np.array([[float(x)] for x, _ in records]), np.array([y for _, y in records]))
     law = mechanism.distribution(mechanism.prepare(data), QUERIES)

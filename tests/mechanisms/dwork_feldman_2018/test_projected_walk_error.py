@@ -1,7 +1,5 @@
-"""Errors of the projected walk against brute force.
-
-Lemma 5.2 on every small dataset, Theorem 5.3 on every sample.
-"""
+"""Errors of the projected walk against brute force. Lemma 5.2 on every small dataset, Theorem 5.3
+on every sample."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ def error_at(
 
 
 @pytest.mark.parametrize("reading", READINGS)
-@pytest.mark.parametrize("n", [1, 3, 4])
+@pytest.mark.parametrize("n", [1, 3])
 def test_the_empirical_error_is_the_twins(n: int, reading: tuple[Ties, Traversed]) -> None:
     mechanism = ProjectedWalkError(epsilon=1.5, T=2, n=n, ties=reading[0], traversed=reading[1])
     for dataset in itertools.product(itertools.product((1, 2), (0, 1)), repeat=n):
@@ -73,7 +71,7 @@ def test_the_best_union_is_the_twins(k: int) -> None:
         )
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("reading", [("sum", "up-to"), ("index", "below"), ("label", "up-to")])
 def test_the_expected_error_is_that_of_every_sample(reading: tuple[Ties, Traversed]) -> None:
     """P on two points, six draws: 4^6 samples, each with its walk."""
     mechanism = ProjectedWalkRisk(epsilon=2.0, alpha=0.9, ties=reading[0], traversed=reading[1])

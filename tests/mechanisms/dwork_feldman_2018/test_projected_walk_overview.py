@@ -1,7 +1,5 @@
-"""The overview's walk.
-
-The update, the error of its law, and that the printed claim fails by what the closed form says.
-"""
+"""The overview's walk. The update, the error of its law, and that the printed claim fails by what
+the closed form says."""
 
 from __future__ import annotations
 
@@ -118,10 +116,8 @@ def test_own_pair_reachable_states_and_closed_form_agree(
 def test_the_printed_claim_is_false_unless_no_law_can_break_it(
     epsilon: float, alpha: float
 ) -> None:
-    """The loss is at least the smaller of 2 epsilon and ln((1 - alpha) / alpha).
-
-    The latter is what label 1 loses.
-    """
+    """The loss is at least the smaller of 2 epsilon and ln((1 - alpha) / alpha). The latter is what
+    label 1 loses."""
     widest = math.log1p(-alpha) - math.log(alpha)
     true = ProjectedWalkOverview(epsilon=epsilon, alpha=alpha).exact_loss()
     assert min(2 * epsilon, widest) - 1e-9 <= true <= widest + 1e-9
@@ -132,10 +128,8 @@ def test_the_printed_claim_is_false_unless_no_law_can_break_it(
 
 
 def seen_moves(n: int, epsilon: float, alpha: float, ties: Ties) -> set[tuple[float, float]]:
-    """Pairs of different biases of neighbours of n records at the query n, by brute force.
-
-    Points are 1, ..., n and one beyond the query.
-    """
+    """Pairs of different biases of neighbours of n records at the query n, by brute force. Points
+    are 1, ..., n and one beyond the query."""
     records = [(x, y) for x in range(1, n + 2) for y in (0, 1)]
     at = {
         data: float(bias(data, n, epsilon, alpha, ties))

@@ -1,7 +1,5 @@
-"""One-pass projected gradient descent.
-
-The rate of Theorem 4.12, printed and true, in fixed and in random order.
-"""
+"""One-pass projected gradient descent. The rate of Theorem 4.12, printed and true, in fixed and in
+random order."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from dpassay.data import Labelled, points
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.losses import SMOOTH
 from dpassay.mechanisms.dwork_feldman_2018.psgd import PSGD
-from dpassay.pairs import FlipLabel, Replace, replace_one
-from dpassay.targets.groups import PairGroup
+from dpassay.pairs import Replace, replace_one
 from dpassay.targets.resolve import resolve
-from tests.mechanisms.conftest import RECORDS
 from tests.mechanisms.dwork_feldman_2018 import twin_psgd
 
 LOSSES = list(SMOOTH)
@@ -61,53 +57,6 @@ def own_change(psgd: PSGD) -> float:
         for data in (case.pairs.base, change.apply(case.pairs.base))
     ]
     return abs(float(both[0] - both[1]))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("average", ["before", "after"])
-def test_conformance_in_fixed_order(loss: str, average: Any, group: PairGroup) -> None:
-    psgd = PSGD(n=RECORDS, loss=loss, feature_scale=0.7, average=average)
-    base, queries = group.pairs.base, group.queries
-    X, y = base.X.tobytes(), base.y.tobytes()
-    state = psgd.prepare(base)
-    law = psgd.distribution(state, queries)
-    assert law is not None
-    draws = psgd.sample(state, queries, 7, np.random.default_rng(0))
-    assert draws.shape == (7, len(queries))
-    assert (draws == law.values).all()
-    assert (np.abs(draws) <= psgd.numbers[1]).all()
-    for change in group.pairs.changes:
-        updated, prepared = psgd.update(state, change), psgd.prepare(change.apply(base))
-        np.testing.assert_array_equal(updated.iterates, prepared.iterates)
-        found, expected = psgd.distribution(updated, queries), psgd.distribution(prepared, queries)
-        assert found is not None
-        assert expected is not None
-        np.testing.assert_array_equal(found.values, expected.values)
-    flip = FlipLabel(4)
-    np.testing.assert_array_equal(
-        psgd.update(psgd.update(state, flip), flip).iterates, state.iterates
-    )
-    assert (base.X.tobytes(), base.y.tobytes()) == (X, y)
-
-
-@pytest.mark.parametrize("average", ["before", "after"])
-def test_conformance_in_random_order(average: Any, group: PairGroup) -> None:
-    psgd = PSGD(n=RECORDS, order="random", average=average)
-    base, queries, change = group.pairs.base, group.queries, group.pairs.changes[3]
-    state = psgd.prepare(base)
-    assert psgd.distribution(state, queries) is None
-    first, again, other = (
-        psgd.sample(state, queries, 20, np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    assert first.shape == (20, len(queries))
-    assert first.tobytes() == again.tobytes() != other.tobytes()
-    assert (np.abs(first) <= psgd.numbers[1]).all()
-    assert len(np.unique(first[:, 0])) > 10
-    updated, prepared = psgd.update(state, change), psgd.prepare(change.apply(base))
-    np.testing.assert_array_equal(
-        psgd.sample(updated, queries, 20, np.random.default_rng(1)),
-        psgd.sample(prepared, queries, 20, np.random.default_rng(1)),
-    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -179,12 +128,8 @@ def test_step_smoothness_and_rates() -> None:
 
 
 def test_hand_sized_witness() -> None:
-    """n = 3, R = 1: eta = 1 / sqrt(3). Record 1 at 1, the others at 0.
-
-    w_2 = w_3 = eta or -eta, the average 2/3 of that.
-
-    The change is 4 / 3 eta; the printed rate is eta.
-    """
+    """n = 3, R = 1: eta = 1 / sqrt(3). Record 1 at 1, the others at 0. w_2 = w_3 = eta or -eta, the
+    average 2/3 of that. The change is 4 / 3 eta; the printed rate is eta."""
     eta = 1 / math.sqrt(3)
     for loss in STEEP:
         psgd = PSGD(n=3, loss=loss)
@@ -202,7 +147,7 @@ def test_hand_sized_witness() -> None:
 
 @pytest.mark.parametrize(("order", "average"), READINGS)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [2, 3, 7])
+@pytest.mark.parametrize("n", [2, 5])
 def test_steep_losses_attain_the_corrected_rate_and_the_others_half_of_it(
     loss: str, n: int, order: Any, average: Any
 ) -> None:
@@ -221,15 +166,13 @@ def test_in_fixed_order_many_records_too(average: Any) -> None:
 
 @pytest.mark.parametrize(("order", "average"), READINGS)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3])
 def test_every_dataset_on_a_small_line(loss: str, n: int, order: Any, average: Any) -> None:
-    """The twin alone: no pair exceeds the corrected rate.
-
-    n = 3 is the first n at which one exceeds the printed one.
-    """
+    """The twin alone: no pair exceeds the corrected rate. n = 3 is the first n at which one exceeds
+    the printed one."""
     psgd = PSGD(n=n, loss=loss, order=order, average=average)
     line = [-1.0, -0.5, 0.0, 0.5, 1.0] if n == 2 else [-1.0, 0.0, 1.0]
-    records = [((x,), y) for x in (line if n < 4 else [0.0, 1.0]) for y in (0, 1)]
+    records = [((x,), y) for x in line for y in (0, 1)]
     arguments = twin_arguments(psgd)
     twin = twin_psgd.average if order == "fixed" else twin_psgd.mean_over_orders
     values = {
@@ -257,48 +200,11 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, order: Any, average: A
         assert worst <= max(1.0, corrected / printed / 2) * printed * (1 + 1e-12)
 
 
-def ascend(psgd: PSGD, seed: int, passes: int) -> float:
-    """Coordinate ascent on the change of the prediction at 1, on the line.
-
-    When the first record's label is flipped.
-    """
-    rng = np.random.default_rng(seed)
-    X, y = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=(psgd.n, 1)), rng.integers(2, size=psgd.n)
-
-    def change(X: NDArray[np.float64], y: NDArray[np.int64]) -> float:
-        one = psgd.prepare(Labelled(X, y))
-        assert one.iterates is not None
-        other = psgd.update(one, FlipLabel(0)).iterates
-        assert other is not None
-        return abs(float((one.iterates - other)[:-1].mean())) * psgd.L_f
-
-    best = change(X, y)
-    for i in [*rng.permutation(psgd.n)] * passes:
-        for x, label in itertools.product([-1.0, 0.0, 0.5, 1.0], (0, 1)):
-            tried, labels = X.copy(), y.copy()
-            tried[i], labels[i] = x, label
-            if (found := change(tried, labels)) > best:
-                best, X, y = found, tried, labels
-    return best
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [16, pytest.param(64, marks=pytest.mark.slow)])
-def test_a_search_finds_the_corrected_rate_and_no_more(loss: str, n: int) -> None:
-    psgd = PSGD(n=n, loss=loss)
-    found, limit = ascend(psgd, seed=n, passes=1 if n > 16 else 2), psgd.claims[1].promised
-    assert found <= limit * (1 + 1e-12)
-    if loss in STEEP:  # where every record brings the two ways together, one pass does not get far
-        assert found >= 0.9 * limit
-
-
 def turned(
     loss: str, n: int, R: float, pushes: int, degrees: float
 ) -> tuple[PSGD, Labelled, Replace]:
-    """Records that push w along the first axis, then one at this angle against it.
-
-    The change mirrors that one; the rest are at 0.
-    """
+    """Records that push w along the first axis, then one at this angle against it. The change
+    mirrors that one; the rest are at 0."""
     X, y = np.zeros((n, 2)), np.zeros(n, dtype=int)
     X[:pushes, 0], y[: pushes + 1] = 1.0, 1
     across = np.array([-math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
@@ -313,10 +219,8 @@ def turned(
 def test_logistic_and_squared_loss_exceed_the_printed_rate_as_well(
     loss: str, n: int, R: float, pushes: int, degrees: float
 ) -> None:
-    """Where w has been pushed to, both records are on the steep side of the loss.
-
-    Their pulls are nearly opposite.
-    """
+    """Where w has been pushed to, both records are on the steep side of the loss. Their pulls are
+    nearly opposite."""
     psgd, data, change = turned(loss, n, R, pushes, degrees)
     one = psgd.prepare(data)
     law, other = (
@@ -363,33 +267,6 @@ def test_real_data() -> None:
     assert result.verdict == "not refuted"
     assert result.exact is not None
     assert 0 < result.exact < psgd.claims[1].promised
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"n": 1}, "n = 1: must be an integer >= 2"),
-        ({"loss": "hinge"}, "one of logistic, squared, huber, smooth-hinge"),
-        ({"order": "sorted"}, "'fixed' or 'random'"),
-        ({"average": "last"}, "'before' or 'after'"),
-        ({"h": 0.0}, "h = 0.0: must be a finite number > 0"),
-        ({"h": math.inf}, "h = inf: must be a finite number > 0"),
-        ({"h": 0.1, "loss": "logistic"}, "changes nothing with the loss 'logistic'"),
-        ({"L_l": 0.5}, "L_l = 0.5: must be a finite number >= 1"),
-        ({"L_l": 1.9, "loss": "squared"}, "L_l = 1.9: must be a finite number >= 2"),
-        ({"L_l": math.nan}, "L_l = nan"),
-        ({"n": 100, "h": 0.049}, "Theorem 4.12 needs sigma <= 2 / eta = 20"),
-        (
-            {"n": 4, "loss": "logistic", "R": 17.0},
-            "is 0.25-smooth in w; Theorem 4.12 needs sigma <= 2 / eta = 0.235294",
-        ),
-        ({"R": 0.0}, "R = 0.0"),
-    ],
-)
-def test_refused(parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        PSGD(**parameters)
-    assert said in str(refusal.value)
 
 
 def test_parameters_at_the_edge_and_from_the_command_line() -> None:

@@ -22,24 +22,21 @@ from dpassay.targets.groups import PairGroup, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
-TRAIN, TEACHERS, QUERIES = 1000, 25, 10
+TRAIN, TEACHERS, QUERIES, EVERY = 1000, 25, 10, 7
 
 
 @pytest.fixture(scope="module")
 def digits() -> PairGroup:
-    """1,000 handwritten digits (is it 5 or more?), each replaced once, and 10 queries.
-
-    Replaced by one of the others.
-    """
+    """1,000 handwritten digits (is it 5 or more?), every seventh replaced once, and 10 queries."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X[order], (y[order] >= 5).astype(int)
     base, pool = Labelled(X[:TRAIN], y[:TRAIN]), Labelled(X[TRAIN:-QUERIES], y[TRAIN:-QUERIES])
     changes = tuple(
         Replace(i, pool.X[i % len(pool)], int(pool.y[i % len(pool)]), i % len(pool))
-        for i in range(TRAIN)
+        for i in range(0, TRAIN, EVERY)
     )
-    pairs = Pairs(base=base, changes=changes, how="each once", pool=pool)
+    pairs = Pairs(base=base, changes=changes, how="some, each once", pool=pool)
     return PairGroup(
         pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits"
     )
@@ -53,7 +50,7 @@ def vote() -> AuditTarget:
 
 @pytest.fixture(scope="module")
 def digit_laws(digits: PairGroup, vote: AuditTarget) -> Laws:
-    """Laws of all 1,001 datasets."""
+    """Laws of all 144 datasets."""
     laws = group_laws(vote, digits, silent)
     assert laws is not None
     return laws
@@ -63,13 +60,14 @@ def test_a_replacement_retrains_the_one_teacher_it_touches(
     digits: PairGroup, vote: AuditTarget, digit_laws: Laws
 ) -> None:
     mechanism: Any = vote.mechanism
-    assert mechanism.block_learner.fits == TEACHERS + TRAIN
+    assert mechanism.block_learner.fits == TEACHERS + len(digits.pairs.changes)
     state: Any = mechanism.prepare(digits.pairs.base)
-    for change in digits.pairs.changes[::100]:
+    for change in digits.pairs.changes[::20]:
         updated: Any = mechanism.update(state, change)
         differ = [j for j in range(TEACHERS) if updated.teachers[j] is not state.teachers[j]]
         assert differ == [change.index % TEACHERS]
-    assert mechanism.block_learner.fits == TEACHERS + TRAIN  # all of them were trained before
+    # all of them were trained before
+    assert mechanism.block_learner.fits == TEACHERS + len(digits.pairs.changes)
 
 
 def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -84,7 +82,7 @@ def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray
     return 0.5 * (2 * votes - TEACHERS) / 2
 
 
-@pytest.mark.parametrize("i", [0, 499, 999])
+@pytest.mark.parametrize("i", [0, 71, 142])
 def test_the_laws_are_those_of_training_everything_anew(
     digits: PairGroup, digit_laws: Laws, i: int
 ) -> None:
@@ -112,7 +110,7 @@ def test_one_block_one_fit_whatever_changes() -> None:
     assert mechanism.block_learner.fits == 1
 
 
-@pytest.mark.parametrize(("n", "r"), [(n, r) for n in range(1, 8) for r in range(1, n + 1)])
+@pytest.mark.parametrize(("n", "r"), [(1, 1), (4, 1), (5, 2), (6, 3), (6, 4), (6, 6)])
 def test_partitions_are_those_of_all_permutations(n: int, r: int) -> None:
     dealt = {
         frozenset(frozenset(order[j::r]) for j in range(r))
@@ -130,15 +128,6 @@ def test_block_sizes_differ_by_at_most_one(n: int, r: int) -> None:
     assert sum(sizes) == n
     assert len(sizes) == r
     assert max(sizes) - min(sizes) <= 1
-
-
-def test_every_partition_is_dealt_by_as_many_permutations() -> None:
-    """Why an unnamed partition may be weighted equally although sizes differ."""
-    dealt = [
-        frozenset(frozenset(order[j::2]) for j in range(2))
-        for order in itertools.permutations(range(5))
-    ]
-    assert len({dealt.count(blocks) for blocks in set(dealt)}) == 1
 
 
 FRESH_DRAWS = 20_000

@@ -1,7 +1,5 @@
-"""Lemma 5.2 fails for `ties="index"`.
-
-The smallest counterexample, in whole numbers, and that nothing smaller does it.
-"""
+"""Lemma 5.2 fails for `ties="index"`. The smallest counterexample, in whole numbers, and that
+nothing smaller does it."""
 
 from __future__ import annotations
 
@@ -31,10 +29,8 @@ def law_error(dataset: tuple[Record, ...], mechanism: ProjectedWalk) -> float:
 
 
 def test_eight_examples_at_one_point_refute_the_lemma_for_indexed_ties() -> None:
-    """Six zeros, then two ones, T = 1.
-
-    The walk ends at +1 and answers 1 with probability 16/17 where 6 of 8 are 0.
-    """
+    """Six zeros, then two ones, T = 1. The walk ends at +1 and answers 1 with probability 16/17
+    where 6 of 8 are 0."""
     error = Fraction(6, 8) * Fraction(16, 17) + Fraction(2, 8) * Fraction(1, 17)
     bound = Fraction(2, 8) + Fraction((1 + 2) * 1, 8) + Fraction(1, 16)
     assert (error, bound) == (Fraction(49, 68), Fraction(11, 16))
@@ -65,10 +61,8 @@ def test_the_witness_starts_to_hold_at_epsilon_4_92() -> None:
 
 
 def test_the_default_parameters_fail_too() -> None:
-    """T = 8, epsilon = 1.
-
-    84 zeros and then 16 ones at one point err on 0.83 of the examples, where 0.42 is allowed.
-    """
+    """T = 8, epsilon = 1. 84 zeros and then 16 ones at one point err on 0.83 of the examples, where
+    0.42 is allowed."""
     dataset = ((1, 0),) * 84 + ((1, 1),) * 16
     mechanism = ProjectedWalk(ties="index")
     error = law_error(dataset, mechanism)
@@ -77,10 +71,8 @@ def test_the_default_parameters_fail_too() -> None:
 
 
 def ordered_datasets(n: int, points: int) -> Iterator[tuple[Record, ...]]:
-    """All datasets of n examples on exactly the points 1..points, sorted by x.
-
-    The labels of ties in every order.
-    """
+    """All datasets of n examples on exactly the points 1..points, sorted by x. The labels of ties
+    in every order."""
     for cuts in itertools.combinations(range(1, n), points - 1):
         xs = [1 + sum(i >= cut for cut in cuts) for i in range(n)]
         for ys in itertools.product((0, 1), repeat=n):
@@ -89,10 +81,8 @@ def ordered_datasets(n: int, points: int) -> Iterator[tuple[Record, ...]]:
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7])
 def test_fewer_than_eight_examples_do_not(n: int) -> None:
-    """On up to three points.
-
-    T = 1, as (k + 2) T / n would be 6/7 and more for T = 2, and k = 1, which allows least.
-    """
+    """On up to three points. T = 1, as (k + 2) T / n would be 6/7 and more for T = 2, and k = 1,
+    which allows least."""
     for points in range(1, 4):
         for dataset in ordered_datasets(n, points):
             allowed = twin.best_union(dataset, points, 1) + 3 / n

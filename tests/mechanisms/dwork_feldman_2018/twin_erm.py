@@ -1,7 +1,5 @@
-"""Twin of regularised empirical risk minimisation (Theorem 4.9, Corollary 4.11).
-
-Pure Python, from the definition.
-"""
+"""Twin of regularised empirical risk minimisation (Theorem 4.9, Corollary 4.11). Pure Python, from
+the definition."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ def objective(w: Point, dataset: list[tuple[Point, int]], name: str, lam: float)
 
 
 def line_minimiser(dataset: list[tuple[float, int]], name: str, lam: float, R: float) -> float:
-    """The minimiser in [-R, R] for one feature.
-
-    Where the derivative, which rises, changes its sign.
-    """
+    """The minimiser in [-R, R] for one feature. Where the derivative, which rises, changes its
+    sign."""
 
     def derivative(w: float) -> float:
         return (
@@ -74,10 +70,8 @@ def line_minimiser(dataset: list[tuple[float, int]], name: str, lam: float, R: f
 def subgradient_descent(
     dataset: list[tuple[Point, int]], name: str, lam: float, R: float, steps: int
 ) -> Point:
-    """Projected subgradient method, step 1 / (2 lambda t), iterates averaged with weights t.
-
-    Within O(1 / (lambda^2 steps)).
-    """
+    """Projected subgradient method, step 1 / (2 lambda t), iterates averaged with weights t. Within
+    O(1 / (lambda^2 steps))."""
     w = [0.0] * len(dataset[0][0])
     mean = list(w)
     for t in range(1, steps + 1):

@@ -1,7 +1,5 @@
-"""Twin of group privacy (Lemma 3.1).
-
-All datasets that differ in at most k records, and the chain of replacements.
-"""
+"""Twin of group privacy (Lemma 3.1). All datasets that differ in at most k records, and the chain
+of replacements."""
 
 from __future__ import annotations
 
@@ -41,10 +39,8 @@ def worst_losses(law: Law, n: int, points: int, k: int) -> list[float]:
 
 
 def chain(k: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """(epsilon, delta) after k replacements.
-
-    P[E] <= e^epsilon' P'[E] + delta', and P'[E] <= e^epsilon P''[E] + delta.
-    """
+    """(epsilon, delta) after k replacements. P[E] <= e^epsilon' P'[E] + delta', and P'[E] <=
+    e^epsilon P''[E] + delta."""
     factor, slack = 1.0, 0.0
     for _ in range(k):
         factor, slack = factor * math.exp(epsilon), slack + factor * delta

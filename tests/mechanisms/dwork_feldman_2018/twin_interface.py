@@ -1,11 +1,8 @@
-"""Twin of the prediction interface (Definition 1.1).
-
-The conversation played out answer by answer, in pure Python.
-"""
+"""Twin of the prediction interface (Definition 1.1). The conversation played out answer by answer,
+in pure Python."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -62,24 +59,3 @@ def excess(one: dict[Answers, Fraction], other: dict[Answers, Fraction], epsilon
     """Largest P[E] - e^epsilon Q[E] over all sets E of transcripts: the least delta."""
     factor = Fraction(math.exp(epsilon))
     return float(sum(max(Fraction(0), one[answers] - factor * other[answers]) for answers in one))
-
-
-def every_adversary(points: list[float], m: int) -> list[dict[Answers, float]]:
-    """All functions from the answers so far to the next point."""
-    before = [answers for i in range(m) for answers in itertools.product((0, 1), repeat=i)]
-    return [
-        dict(zip(before, chosen, strict=True))
-        for chosen in itertools.product(points, repeat=len(before))
-    ]
-
-
-def led_by(one: One, plan: dict[Answers, float], m: int) -> dict[Answers, Fraction]:
-    """Probability of every sequence of m answers to an adversary given as a table."""
-    found = {}
-    for answers in itertools.product((0, 1), repeat=m):
-        probability = Fraction(1)
-        for i, answer in enumerate(answers):
-            p = Fraction(one(plan[answers[:i]]))
-            probability *= p if answer == 1 else 1 - p
-        found[answers] = probability
-    return found

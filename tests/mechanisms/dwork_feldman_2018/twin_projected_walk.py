@@ -1,7 +1,5 @@
-"""Twin of the projected walk (section 5), its empirical error and the best union of intervals.
-
-Pure Python, step by step.
-"""
+"""Twin of the projected walk (section 5), its empirical error and the best union of intervals. Pure
+Python, step by step."""
 
 from __future__ import annotations
 
@@ -42,13 +40,9 @@ def empirical_error(dataset: tuple[Record, ...], epsilon: float, T: int, ties: s
 
 
 def best_union(dataset: tuple[Record, ...], points: int, k: int) -> float:
-    """Opt_S(Thr_N,k): smallest error of a function with k ends.
-
-    1 <= a_1 < ... < a_k <= N + 1, N = points.
-
-    The function is 1 at x iff the largest t with a_t <= x is odd; no such t counts as 0. Infinite
-    if k > N + 1: no function.
-    """
+    """Opt_S(Thr_N,k): smallest error of a function with k ends. 1 <= a_1 < ... < a_k <= N + 1, N =
+    points. The function is 1 at x iff the largest t with a_t <= x is odd; no such t counts as 0.
+    Infinite if k > N + 1: no function."""
     best = math.inf
     for ends in itertools.combinations(range(1, points + 2), k):
         wrong = sum((sum(a <= x for a in ends) % 2) != y for x, y in dataset)

@@ -1,7 +1,5 @@
-"""Twin of the projected walk of the overview (section 2.2).
-
-The bias itself, factor by factor, with 60 decimal digits.
-"""
+"""Twin of the projected walk of the overview (section 2.2). The bias itself, factor by factor, with
+60 decimal digits."""
 
 from __future__ import annotations
 

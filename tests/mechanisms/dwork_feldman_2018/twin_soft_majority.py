@@ -1,7 +1,5 @@
-"""Twin of the soft majority vote (Theorem 4.1, and the overview of section 4.1).
-
-Pure Python, one dataset at a time.
-"""
+"""Twin of the soft majority vote (Theorem 4.1, and the overview of section 4.1). Pure Python, one
+dataset at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +19,8 @@ def majority(block: list[Record], query: int) -> int:
 
 
 def splitting_at_the_middle(block: list[Record], query: int) -> int:
-    """Answer as a decision tree on at most two records does.
-
-    The label on the query's side of the middle, if there are sides.
-    """
+    """Answer as a decision tree on at most two records does. The label on the query's side of the
+    middle, if there are sides."""
     if len(block) == 1 or block[0][1] == block[1][1]:
         return block[0][1]
     (x0, y0), (x1, y1) = sorted(block)
@@ -36,10 +32,8 @@ def splitting_at_the_middle(block: list[Record], query: int) -> int:
 def theorem(
     dataset: tuple[Record, ...], query: int, epsilon: float, r: int, learner: Learner
 ) -> float:
-    """P[1] = e^(epsilon v / 2) / (1 + e^(epsilon v / 2)), v = 2 |{i : f_i(x) = 1}| - r.
-
-    Record i is in block i mod r.
-    """
+    """P[1] = e^(epsilon v / 2) / (1 + e^(epsilon v / 2)), v = 2 |{i : f_i(x) = 1}| - r. Record i is
+    in block i mod r."""
     v = 2 * _votes(dataset, query, r, learner) - r
     return math.exp(epsilon * v / 2) / (1 + math.exp(epsilon * v / 2))
 

@@ -1,7 +1,5 @@
-"""PATE, private nearest neighbours and the distance to instability, against slow twins.
-
-And all small datasets.
-"""
+"""PATE, private nearest neighbours and the distance to instability, against slow twins, and on all
+small datasets."""
 
 from __future__ import annotations
 
@@ -251,10 +249,8 @@ def test_half_of_delta_is_needed_and_enough(delta: float) -> None:
     [(2, 1.0, "refuted"), (2, 0.6, "not refuted"), (24, 0.6, "refuted")],
 )
 def test_the_margin(r: int, epsilon: float, verdict: str) -> None:
-    """Two votes against none are at margin 1.
-
-    Released with probability e^epsilon delta / 2, which exceeds delta above ln 2.
-    """
+    """Two votes against none are at margin 1. Released with probability e^epsilon delta / 2, which
+    exceeds delta above ln 2."""
     target = resolve(
         "distance-to-instability",
         {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"},

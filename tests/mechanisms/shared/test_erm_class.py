@@ -1,7 +1,5 @@
-"""Risk minimisation over a class.
-
-The least error by brute force, ties, and the manners of a scikit-learn classifier.
-"""
+"""Risk minimisation over a class. The least error by brute force, ties, and the manners of a
+scikit-learn classifier."""
 
 from __future__ import annotations
 

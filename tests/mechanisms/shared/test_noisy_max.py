@@ -1,7 +1,5 @@
-"""The law of the noisy plurality, against exact arithmetic and against plain integrals.
-
-Its error bounds hold.
-"""
+"""The law of the noisy plurality, against exact arithmetic and against plain integrals. Its error
+bounds hold."""
 
 from __future__ import annotations
 
@@ -38,10 +36,8 @@ def test_laplace_against_fractions(most: int, K: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-@pytest.mark.parametrize("scale", [0.4, 1.0, 5.0])
-@pytest.mark.parametrize(
-    "counts", [(0, 0), (3, 1), (0, 9), (1, 1, 1), (4, 2, 0), (0, 3, 3, 1), (2, 2, 1, 0, 0)]
-)
+@pytest.mark.parametrize("scale", [0.4, 5.0])
+@pytest.mark.parametrize("counts", [(0, 0), (0, 9), (4, 2, 0), (0, 3, 3, 1), (2, 2, 1, 0, 0)])
 def test_against_plain_integrals(kind: str, scale: float, counts: tuple[int, ...]) -> None:
     law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(
         np.array([counts])

@@ -1,7 +1,5 @@
-"""VC theory: growth, dimensions, nets and covers against brute force.
-
-It knows nothing of the classes' own code.
-"""
+"""VC theory: growth, dimensions, nets and covers against brute force. It knows nothing of the
+classes' own code."""
 
 from __future__ import annotations
 
@@ -130,10 +128,8 @@ def test_sauer_shelah() -> None:
 
 
 def test_net_sizes() -> None:
-    """The bound holds at the size that is named and not at one less.
-
-    For d = 1 it is near 2/alpha log2 of its growth.
-    """
+    """The bound holds at the size that is named and not at one less. For d = 1 it is near 2/alpha
+    log2 of its growth."""
     for alpha, beta in [(0.1, 0.1), (0.2, 0.01), (0.01, 0.3)]:
         for H in (Thresholds(), Intervals(), Halfspaces(points=8), Functions(points=3)):
             m = net_size(alpha, beta, H.growth)
@@ -151,10 +147,8 @@ def test_net_sizes() -> None:
 
 
 def test_net_size_is_enough_on_a_line() -> None:
-    """Against the exact probability, without replacement from n points.
-
-    The constants of Lemma 1 are far on the safe side.
-    """
+    """Against the exact probability, without replacement from n points. The constants of Lemma 1
+    are far on the safe side."""
     for alpha, beta, n in [(0.2, 0.2, 400), (0.1, 0.1, 1000)]:
         m = net_size(alpha, beta, Thresholds().growth)
         enough = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - beta)
