@@ -216,7 +216,7 @@ class Unlearning(Plain):
         kept[self.deleted.get(seed, [])] = False
         return super().__call__(Labelled(data.X[kept], data.y[kept]), seed, user)
 
-    def restart(self, seed: int) -> None:
+    def restart(self, seed: int = 0) -> None:
         pass
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:

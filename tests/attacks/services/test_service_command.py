@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.repeated.run import Repeated
+from dpassay.attacks.services import defects
 from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.interface import Service
@@ -27,6 +28,7 @@ from dpassay.record.attack_record import attack_schema
 from tests.attacks.services import broken_services as broken
 
 MODULE = "tests.attacks.services.broken_services"
+WORDS = ["attack", "service", "--records", "20", "-q"]
 SMALL = ["--records", "40", "--references", "4", "--models", "2", "--copies", "1"]
 SMALL += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
 """Attacks that could hardly succeed, and take no time."""
@@ -51,10 +53,11 @@ class Own:
 
 
 @pytest.fixture(autouse=True)
-def few_openings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In each birthday test, of which the suite of services tells."""
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few openings of each birthday test, and a control that gives up early: see test_suite.py."""
     assert probe.__kwdefaults__ is not None
-    monkeypatch.setitem(probe.__kwdefaults__, "openings", 100)
+    monkeypatch.setitem(probe.__kwdefaults__, "openings", 20)
+    monkeypatch.setattr(defects, "CONTROL_STAGES", (24, 25))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +83,10 @@ def attack(
 
 
 def test_fresh_noise_grows_and_keeps_its_claim(data: Labelled) -> None:
-    (found,) = attack(broken.Honest(), data)
+    """Also where tenants compare what they are told."""
+    found, compared = attack(broken.Honest(), data, shared=True)
+    assert not any(test.broken for test in compared.tests)
+    assert compared.why == ""
     lower = [test.lower.value for test in found.tests]
     assert [test.m for test in found.tests] == [1, 2, 4, 8]
     assert lower[-1] > 2 * lower[0] > 0
@@ -125,7 +131,7 @@ def test_the_seed_of_a_correct_model_is_not_the_attackers(
 
 
 def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "service", "--records", "30", "-q", "--epsilon", "1", "--transcripts", "200"]
+    words = [*WORDS, "--epsilon", "1", "--transcripts", "200"]
     assert main([*words, f"{MODULE}:model", "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
@@ -143,27 +149,13 @@ def test_the_command_of_a_record_says_what_variables_said(
 
     A command without them was none that makes the record again.
     """
-    words = [
-        "attack",
-        "service",
-        "--records",
-        "20",
-        "-q",
-        f"{MODULE}:tells_query",
-        "--out",
-        str(tmp_path),
-    ]
-    for name, said in {
-        "SEED": "3",
-        "CONFIDENCE": "0.95",
-        "JOBS": "2",
-        "BUDGET": "200",
-        "TOLERANCE": "0.5",
-    }.items():
-        monkeypatch.setenv(f"DPASSAY_{name}", said)
+    words = [*WORDS, f"{MODULE}:tells_query", "--out", str(tmp_path)]
+    said = {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}
+    for name, value in said.items():
+        monkeypatch.setenv(f"DPASSAY_{name}", value)
     assert main(words) == 1
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
-    for name in ("SEED", "CONFIDENCE", "JOBS", "BUDGET", "TOLERANCE"):
+    for name in said:
         monkeypatch.delenv(f"DPASSAY_{name}")
     again = shlex.split(record["run"]["command"])
     assert again[:5] == ["dpassay", "attack", "service", "--confidence=0.95", "--seed=3"]
@@ -192,28 +184,16 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "attack",
-        "service",
-        "--records",
-        "30",
-        "-q",
-        f"{MODULE}:{name}",
-        "--out",
-        str(tmp_path),
-    ]
-    assert main(words) == 4
+    words = [*WORDS, f"{MODULE}:{name}", "--out", str(tmp_path)]
+    assert main([*words, "--allow-inconclusive"]) == 0
     told = capsys.readouterr().out
     assert told.startswith(f"{MODULE}:{name}: inconclusive, ")
     assert said in told
     assert "no defects" not in told
-    assert "not everything could be examined" in (tmp_path / "attack.md").read_text(
-        encoding="utf-8"
-    )
+    page = (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not everything could be examined" in page
     # another seed makes other users
-    assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0
-    capsys.readouterr()
-    assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
+    assert main([*words, "--seed", "1", "--epsilon", "1", "--transcripts", "200"]) == 4
     shown, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
     assert "not broken" not in shown
     assert "  not examined\n" in shown
@@ -224,13 +204,6 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     assert "The claim was not examined: " in page
     assert said in page
     assert "did not break" not in page
-
-
-@pytest.mark.slow
-def test_comparing_tenants_of_a_correct_service_shows_nothing(data: Labelled) -> None:
-    _, compared = attack(broken.Honest(), data, shared=True, n=200)
-    assert not any(test.broken for test in compared.tests)
-    assert compared.why == ""
 
 
 def test_a_wrong_claim_is_broken(data: Labelled) -> None:
@@ -252,16 +225,16 @@ def test_refused(data: Labelled) -> None:
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plain = ["attack", "service", "--records", "30", "-q"]
-    said = [*plain, "--transcripts", "200"]
-    assert main([*said, f"{MODULE}:honest", "--epsilon", "1"]) == 0
+    said = [*WORDS, "--transcripts", "200", "--epsilon", "1"]
+    assert main([*said, f"{MODULE}:honest"]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "claimed" in told
-    assert main([*said, f"{MODULE}:shared", "--epsilon", "1"]) == 1
-    # it does not say that others have its seed
-    assert "claim broken" not in capsys.readouterr().out
-    assert main([*said, f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
+    assert main([*said, f"{MODULE}:shared", "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    (alone,) = record["repeated"]  # it does not say that others have its seed
+    assert not any(test["broken"] for test in alone["rungs"])
+    assert main([*said, f"{MODULE}:declared", "--out", str(tmp_path)]) == 1
     told = capsys.readouterr().out
     assert "seed shared between users" in told
     assert "claim broken" in told
@@ -269,9 +242,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["schema"] == "dpassay/attack/1"
     assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
     assert len(record["repeated"]) == 2
-    assert main([*plain, f"{MODULE}:off_by_one", "--json"]) == 1
-    record = json.loads(capsys.readouterr().out)
-    assert record["repeated"] == []
 
 
 @pytest.mark.parametrize(
@@ -333,17 +303,14 @@ def test_the_record_of_a_service_is_valid_and_makes_pages(
     assert "attack.html" in capsys.readouterr().err
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    assert record["repeated"] == []
     for page in ("attack.html", "attack.md"):
         text = (tmp_path / page).read_text(encoding="utf-8")
         assert "1 defect found" in text
         assert "cached answers" in text
         assert "Nothing was attacked" not in text
-    assert (
-        main(
-            ["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]
-        )
-        == 1
-    )
+    words = ["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]
+    assert main(words) == 1
     assert (tmp_path / "again/attack.html").read_bytes() == (tmp_path / "attack.html").read_bytes()
     del record["run"]["service"]
     (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")
