@@ -94,11 +94,7 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "at_once", "speaks", "reached"),
-    [
-        (1.0, 0.0, False, 0.5, 0.7),
-        (1.0, 1e-5, False, 1.0, 0.75),
-        (2.0, 0.001, True, 0.5, 0.5),
-    ],
+    [(1.0, 0.0, False, 0.5, 0.7), (1.0, 1e-5, False, 1.0, 0.75), (2.0, 0.001, True, 0.5, 0.5)],
 )
 def test_one_run(
     epsilon: float, delta: float, at_once: bool, speaks: float, reached: float

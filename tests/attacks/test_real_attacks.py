@@ -61,11 +61,7 @@ def outcome(subject: dict[str, Any], name: str, view: str = "scores") -> dict[st
     ("adult", "logistic", ("1",)),
 ])  # fmt: skip
 def test_every_attack_on_the_learner_and_on_six_mechanisms(
-    data: str,
-    learner: str,
-    losses: tuple[str, ...],
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
+    data: str, learner: str, losses: tuple[str, ...], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     where = request.getfixturevalue("adult") if data == "adult" else []
     words = f"--learner {learner} --records 200 --references 16 --models 8 --transcripts 0"
