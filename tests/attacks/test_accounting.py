@@ -156,20 +156,10 @@ def test_certified_counts_by_hand() -> None:
     inside = np.array([True, False, False, True, True])[:, None]
     above, below = (Rule(record=0, threshold=0.5, above=way, expected=1.0) for way in (True, False))
     one, other = certify((above, below), target, inside, delta=0.0, alpha=0.1)
-    assert one.lower.counts is not None
-    assert other.lower.counts is not None
-    assert (one.lower.counts.x, one.lower.counts.n1, one.lower.counts.y, one.lower.counts.n0) == (
-        2,
-        3,
-        1,
-        2,
-    )
-    assert (
-        other.lower.counts.x,
-        other.lower.counts.n1,
-        other.lower.counts.y,
-        other.lower.counts.n0,
-    ) == (1, 3, 1, 2)
+    for bound, counts in ((one, (2, 3, 1, 2)), (other, (1, 3, 1, 2))):
+        found = bound.lower.counts
+        assert found is not None
+        assert (found.x, found.n1, found.y, found.n0) == counts
     assert one.lower.alpha == other.lower.alpha == 0.05
 
 

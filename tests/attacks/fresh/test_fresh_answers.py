@@ -105,7 +105,7 @@ def test_the_region() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "kind"), zip([0.5, 1.0, 2.0], CLAIMS, strict=True))
+@pytest.mark.parametrize(("epsilon", "kind"), [*zip([0.5, 1.0, 2.0], CLAIMS, strict=True)])
 def test_by_default_a_record_certifies_85_percent_and_is_wrong_with_alpha_at_most(
     kind: str, epsilon: float
 ) -> None:

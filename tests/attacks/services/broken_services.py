@@ -268,26 +268,5 @@ def askless(data: Labelled, seed: int, user: str) -> object:
     return object()
 
 
-honest, undeclared, endless, counting, certain = (
-    Honest(),
-    Undeclared(),
-    Endless(),
-    Counting(),
-    Certain(),
-)
-majority = Majority()
-cached, eternal, sticky, shared = Cached(), Eternal(), Sticky(), Shared()
-declared, model, deaf, one_model = Declared(), Model(), Deaf(), OneModel()
-off_by_one, ask_on, reopened, racing, never = (
-    OffByOne(),
-    AskOn(),
-    Reopened(),
-    Racing(),
-    NeverRefuses(),
-)
-tells_query, tells_data, tells_by_time, failing = (
-    TellsQuery(),
-    TellsData(),
-    TellsByTime(),
-    Failing(),
-)
+honest, declared, model, deaf, majority = Honest(), Declared(), Model(), Deaf(), Majority()
+cached, shared, tells_query, failing = Cached(), Shared(), TellsQuery(), Failing()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.data import Labelled
-from tests.attacks.services.broken_services import Array, BudgetSpent, Honest, Session, odds
+from tests.attacks.services import broken_services as broken
+from tests.attacks.services.broken_services import Array, Honest, Session, odds
 
 LIMIT = 48
 
@@ -20,18 +22,34 @@ class Plain(Honest):
     limit = LIMIT
 
 
+def digest(*what: object) -> bytes:
+    return hashlib.sha256(repr(what).encode()).digest()
+
+
+def seeded(name: str, by: Callable[[int, str], Any]) -> type[Plain]:
+    """Return a service whose coins depend on this alone of the deployment's seed and the user."""
+    return type(
+        name, (Plain,), {"coins": lambda _, seed, user: np.random.default_rng(by(seed, user))}
+    )
+
+
+Clock = seeded("Clock", lambda seed, user: int(time.time()))
+DeploymentClock = seeded("DeploymentClock", lambda seed, user: [seed, int(time.time())])
+Groups = seeded("Groups", lambda seed, user: [seed, int(user[-1])])
+"""Users whose names end alike have the same coins."""
+SixteenBits = seeded("SixteenBits", lambda seed, user: int.from_bytes(digest(seed, user)[:2]))
+SixteenBitsOfUsers = seeded("SixteenBitsOfUsers", lambda seed, user: [seed, *digest(user)[:2]])
+SixteenBitsOfDeployments = seeded(
+    "SixteenBitsOfDeployments", lambda seed, user: [seed % 2**16, *digest(user)]
+)
+Shared = seeded("Shared", lambda seed, user: seed)
+
+
 class Replay(Plain):
     """The coins begin anew whenever a session is opened."""
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         return self.coins(seed, user)
-
-
-class Clock(Plain):
-    """Seeded by the second in which a session is opened."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(int(time.time()))
 
 
 class FirstAnswerClock(Plain):
@@ -57,44 +75,11 @@ class EveryAnswerClock(Plain):
         return super().answer(session, x)
 
 
-class DeploymentClock(Plain):
-    """Seeded by the deployment and the second in which a session is opened."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, int(time.time())])
-
-
 class OneSeed(Plain):
     """Every session of every deployment begins with the same seed."""
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng(42)
-
-
-class Groups(Plain):
-    """Users whose names end alike have the same coins."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, int(user[-1])])
-
-
-def digest(*what: object) -> bytes:
-    return hashlib.sha256(repr(what).encode()).digest()
-
-
-class SixteenBits(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(digest(seed, user)[:2]))
-
-
-class SixteenBitsOfUsers(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, *digest(user)[:2]])
-
-
-class SixteenBitsOfDeployments(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed % 2**16, *digest(user)])
 
 
 class Part(Plain):
@@ -178,27 +163,12 @@ class Cached(Rounded):
     digits = 12
 
 
-class Sticky(Plain):
-    """One coin a session, whatever it is asked."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        u = session.__dict__.setdefault("u", session.rng.random())
-        return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+class Sticky(broken.Sticky):
+    limit = LIMIT
 
 
-class Shared(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(seed)
-
-
-class Reopened(Plain):
-    """The budget is the session's, not the user's."""
-
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:  # it races with no thread: its defect is the session's alone
-            spent = session.__dict__["spent"] = session.__dict__.get("spent", 0) + 1
-        if spent > self.limit:
-            raise BudgetSpent(self.refusal(session, x))
+class Reopened(broken.Reopened):
+    limit = LIMIT
 
 
 class Unlearning(Plain):
@@ -255,8 +225,8 @@ class LeftIn(Unlearning):
         pass
 
 
-class Undeclared(Plain):
-    declared = False
+class Undeclared(broken.Undeclared):
+    limit = LIMIT
 
 
 class Trained(Plain):

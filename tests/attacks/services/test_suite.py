@@ -56,10 +56,8 @@ def test_what_is_right_has_none(kind: type[Honest], data: Labelled) -> None:
 def test_a_right_service_has_none_in_all_openings_and_too_few_answers_are_told(
     data: Labelled,
 ) -> None:
-    class Short(SixteenBits):
-        limit = 8
-
-    found = probed(Short, data, openings=500)
+    short = type("Short", (SixteenBits,), {"limit": 8})
+    found = probed(short, data, openings=500)
     assert found.defects == ()
     assert any("would show seeds of about" in each for each in found.untold)
     for seed, openings in ((1, FEW), (2, 2000)):
