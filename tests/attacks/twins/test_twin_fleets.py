@@ -121,7 +121,9 @@ def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
     assert content(first) == content(again)
 
 
-def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_and_resumed_is_the_same(tmp_path: Path, jobs: int) -> None:
+    """No finished model is lost, in this process or in others."""
     floor, subject = experiment_data(), Counting()
 
     def stop(_: str, done: int, __: int) -> None:
@@ -129,27 +131,12 @@ def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, tmp_path, progress=stop)
-    assert len(subject.trained) == 3
+        run(subject, floor, tmp_path, jobs=jobs, progress=stop)
     assert kept(tmp_path) == 3
-    resumed = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
+    assert len(subject.trained) == (3 if jobs == 1 else 0)
+    resumed = run(subject, floor, tmp_path, jobs=jobs)
+    assert len(subject.trained) == (MODELS if jobs == 1 else 0)
     assert content(resumed) == content(run(Counting(), floor))
-
-
-@pytest.mark.slow
-def test_interrupted_processes_lose_no_finished_model_and_change_no_byte(tmp_path: Path) -> None:
-    floor, subject = experiment_data(), Learner(make=tree, name="tree", copies=2)
-
-    def stop(_: str, done: int, __: int) -> None:
-        if done == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, tmp_path, jobs=2, progress=stop)
-    assert kept(tmp_path) == 3
-    resumed = run(subject, floor, tmp_path, jobs=2)
-    assert content(resumed) == content(run(subject, floor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,29 +71,23 @@ def test_error_by_enumeration(epsilon: float, delta: float, r: int) -> None:
 def test_ties_are_guessed_as_heads_and_the_surest_are_guessed() -> None:
     heads = np.array([[True, True, False, False]])
     guesses = np.array([[0.0, 3.0, -2.0, 0.5]])  # right, right, right, wrong
-    assert (
-        one_run(guesses, heads, share=1.0, alpha=0.1).v,
-        one_run(guesses, heads, share=1.0, alpha=0.1).r,
-    ) == (3, 4)
-    assert (
-        one_run(guesses, heads, share=0.5, alpha=0.1).v,
-        one_run(guesses, heads, share=0.5, alpha=0.1).r,
-    ) == (2, 2)
-    assert one_run(guesses, heads, share=0.01, alpha=0.1).r == 1  # rounded up
-    nothing = np.zeros((1, 4))
-    # the first ones, whatever the coins are
-    assert one_run(nothing, heads, share=0.5, alpha=0.1).v == 2
-    assert one_run(nothing, ~heads, share=0.5, alpha=0.1).v == 0
+    nothing = np.zeros((1, 4))  # the first ones, whatever the coins are
+    for made, truth, share, v, r in (
+        (guesses, heads, 1.0, 3, 4),
+        (guesses, heads, 0.5, 2, 2),
+        (guesses, heads, 0.01, 1, 1),  # rounded up
+        (nothing, heads, 0.5, 2, 2),
+        (nothing, ~heads, 0.5, 0, 2),
+    ):
+        found = one_run(made, truth, share=share, alpha=0.1)
+        assert (found.v, found.r) == (v, r)
 
 
 def test_guesses_do_not_look_at_the_coins() -> None:
     rng = np.random.default_rng(0)
     guesses = rng.normal(size=(3, 10))
     heads = rng.random((3, 10)) < 0.5
-    one, other = (
-        one_run(guesses, heads, share=0.3, alpha=0.1),
-        one_run(guesses, ~heads, share=0.3, alpha=0.1),
-    )
+    one, other = (one_run(guesses, each, share=0.3, alpha=0.1) for each in (heads, ~heads))
     assert one.r == other.r == 9
     assert one.v + other.v == 9  # the same guesses about turned coins
 
@@ -119,19 +113,10 @@ def test_models_are_pooled_as_one_run_with_all_their_coins() -> None:
     assert pooled.m == 120
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"v": -1},
-        {"v": 6},
-        {"r": 0},
-        {"m": 4},
-        {"epsilon": -0.1},
-        {"delta": 1.1},
-        {"delta": -1e-9},
-        {"epsilon": math.nan},
-    ],
-)
+@pytest.mark.parametrize("wrong", [
+    *({"v": -1}, {"v": 6}, {"r": 0}, {"m": 4}, {"epsilon": -0.1}, {"epsilon": math.nan}),
+    *({"delta": 1.1}, {"delta": -1e-9}),
+])  # fmt: skip
 def test_refused(wrong: dict[str, float]) -> None:
     right = {"v": 3, "r": 5, "epsilon": 1.0, "delta": 0.0, "m": 5}
     p_value(**right)  # type: ignore[arg-type]
