@@ -176,10 +176,7 @@ def test_separation_does_not_divide_by_rounding() -> None:
 
 
 def test_unbalanced_coins_make_no_record_exposed() -> None:
-    """A rule that always says 'member' is right as often as the reference coins fell so.
-
-    It tells nothing.
-    """
+    """A rule that always says 'member' is right as often as the coins fell so: that is nothing."""
     membership = np.array([[k < 9, k % 2 == 0, True] for k in range(12)])
     second = [(0.9 if k % 2 == 0 else 0.1) if k > 3 else 0.5 for k in range(12)]
     shares = np.array([[0.5, share, 0.5] for share in second])

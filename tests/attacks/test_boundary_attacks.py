@@ -58,10 +58,7 @@ def test_the_region() -> None:
     ],
 )
 def test_records(epsilon: float, delta: float, number: int, targets: int, reached: float) -> None:
-    """Rules from 32 references, bounds from the targets.
-
-    The probability that any of the bounds is wrong is at most alpha.
-    """
+    """Rules from 32 references, bounds from the targets: any is wrong with alpha at most."""
     above, best = 0, []
     for repetition in range(REPETITIONS):
         rng = np.random.default_rng([repetition, targets, number])
@@ -80,10 +77,7 @@ def test_records(epsilon: float, delta: float, number: int, targets: int, reache
 
 
 def guesses_of(shown: Flags, spoken: Flags) -> Array:
-    """Scores of pairs of which only the first speaks, if at all.
-
-    Through the attack and the coins, as an experiment does.
-    """
+    """Scores, through attack and coins, of pairs of which only the first speaks, if at all."""
     first = np.where(spoken, np.where(shown, 1.0, 0.0), 0.5)
     own = np.stack([first, np.full(first.shape, 0.5)], axis=2).reshape(len(first), -1)
     seen = Observed(seen=np.stack([1 - own, own], axis=2), y=np.ones(own.shape[1], dtype=np.int64))
@@ -99,10 +93,7 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
 def test_one_run(
     epsilon: float, delta: float, at_once: bool, speaks: float, reached: float
 ) -> None:
-    """Four models of 150 coins pooled as one run.
-
-    Of coins that say nothing the attacker abstains.
-    """
+    """Four models of 150 coins pooled as one run; it abstains from coins that say nothing."""
     models, coins, share = 4, 150, 0.9 * speaks
     above, bounds = 0, []
     for repetition in range(REPETITIONS):

@@ -1,8 +1,4 @@
-"""Estimates of attacks: bands around curves, intervals around areas, the best of many attacks.
-
-Bands hold the true curve, and intervals the area, as often as they say; rounding parts no scores
-that tie.
-"""
+"""Estimates of attacks: bands around curves, intervals around areas, the best of many attacks."""
 
 from __future__ import annotations
 
@@ -129,10 +125,7 @@ def test_one_attack_has_less_chance_than_the_best_of_many() -> None:
 
 
 def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
-    """Scores that tell members apart within a model, and lie elsewhere in every model.
-
-    Pooled they tell less.
-    """
+    """Scores that tell members apart within a model, and that lie elsewhere in every model."""
     rng = np.random.default_rng(seed)
     membership = toss(models, 40, seed=seed, who="target").membership
     return membership + 0.3 * rng.normal(size=membership.shape) + shift * rng.normal(
@@ -199,10 +192,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("online", [True, False])
 @pytest.mark.parametrize("models", [20, 80])
 def test_records_that_look_alike_tie(online: bool, models: int) -> None:
-    """Every record gets the same answers with it and without it, from other models.
-
-    Only rounding can tell them apart.
-    """
+    """Every record gets the same answers from other models: only rounding tells them apart."""
     rng = np.random.default_rng(0)
     membership = toss(models, 60, seed=0, who="reference", mirrored=True).membership
     shares = np.empty(membership.shape)

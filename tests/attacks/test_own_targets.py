@@ -473,10 +473,7 @@ def test_what_a_trained_model_is_refused_for() -> None:
 
 
 class Responding:
-    """Randomised response, at a loss, about whether the record that is asked about is in.
-
-    It answers the record's own number, or another one far off.
-    """
+    """Randomised response on whether a record is in: its own number, or another one far off."""
 
     def __init__(self, loss: float) -> None:
         self.right = 1 / (1 + np.exp(-loss))
@@ -505,9 +502,6 @@ def alarms(loss: float, seeds: int) -> int:
 
 @pytest.mark.slow
 def test_a_claim_that_is_just_kept_is_not_broken_more_often_than_alpha() -> None:
-    """40 attacks on the boundary, at confidence 0.8: alarms in the exact region of Bin(40, 0.2).
-
-    An error of .6 leaves it in .96 of all cases.
-    """
+    """40 attacks at confidence .8, against the region of Bin(40, 0.2); an error of .6 shows."""
     assert alarms(1.0, 40) <= binom.ppf(0.9999, 40, 0.2)
     assert alarms(4.0, 3) == 3  # and it is broken where far more leaks

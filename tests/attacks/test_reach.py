@@ -1,7 +1,4 @@
-"""Cap and detectable.
-
-Exact by enumeration, the default takes enough targets, and a total leak is seen.
-"""
+"""Cap and detectable by enumeration; the default takes enough targets to see a total leak."""
 
 from __future__ import annotations
 
@@ -119,10 +116,7 @@ def test_what_is_detectable_is_seen_nine_times_in_ten() -> None:
 
 
 def test_the_numbers_of_the_issue() -> None:
-    """A subject of 61, three views, one bound beside 12 attacks, five records.
-
-    32 right guesses certify .41; 53 and 129 break.
-    """
+    """A subject of 61, three views, one bound beside 12 attacks, five records."""
     alpha = 1e-3 / 61 / (3 * 13) / 5
     assert reach(GuessClaim(allowed=1.0), 32, alpha=alpha).cap == pytest.approx(0.41, abs=0.005)
     for claimed, needed in ((1.0, 53), (2.0, 129)):
@@ -140,10 +134,7 @@ def test_targets_that_see_a_leak() -> None:
 
 
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:
-    """With 32 targets it is guessed every time, and nothing could be said.
-
-    The default takes enough, and fresh answers.
-    """
+    """32 targets, all guessed, could say nothing; the default takes more, and fresh answers."""
     assert attack(f"{SMALL} --attacks gap --out {tmp_path}") == Exit.REFUTED
     record = record_of(tmp_path)
     best = record["subjects"][0]["certified"][0]

@@ -1,7 +1,4 @@
-"""Attacks on real data.
-
-Trees and logistic regression, unprotected and behind six mechanisms.
-"""
+"""Attacks on real data: two learners, unprotected and behind six mechanisms."""
 
 from __future__ import annotations
 

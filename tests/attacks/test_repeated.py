@@ -1,7 +1,4 @@
-"""Repeated queries: the certified loss grows with m, and stays below its limits.
-
-These are the composed claim and the ceiling.
-"""
+"""Repeated queries: the certified loss grows with m, below the composed claim and the ceiling."""
 
 from __future__ import annotations
 
@@ -86,10 +83,7 @@ def test_ladder() -> None:
 
 
 def test_each_number_is_of_the_pair_that_is_worst_for_it() -> None:
-    """At epsilon = 8 the worst pair is told apart by .018 of the coins.
-
-    12 and 13 votes of 25 by .964.
-    """
+    """At epsilon = 8 the worst pair is told apart by .018, 12 and 13 votes of 25 by .964."""
     (test,) = attack("soft-majority", 8.0, 4000, epsilon=8.0).tests
     best = math.tanh(2)  # answer 1 has log-odds -4 with 12 votes, and 4 with 13
     assert best == pytest.approx(0.964, abs=5e-4)

@@ -1,7 +1,4 @@
-"""Services that are right, and services with one thing wrong each.
-
-Randomised response on the label of the nearest record.
-"""
+"""Randomised response on the label of the nearest record: right services, and broken ones."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ class BudgetSpent(RuntimeError):
 
 
 def odds(data: Labelled, x: Array, epsilon: float) -> float:
-    """Log-odds of label 1.
-
-    The label of the nearest record, in favour of which the answer is epsilon-private.
-    """
+    """Log-odds of label 1: those of the nearest record's label, which is epsilon-private."""
     nearest = int(np.argmin(((data.X - x) ** 2).sum(axis=1)))
     return epsilon / 2 * (2 * int(data.y[nearest]) - 1)
 
@@ -169,10 +163,7 @@ class Declared(Shared):
 
 
 class Model(Honest):
-    """Correct: one model, whose weight has Laplace noise of the deployment's seed.
-
-    Answers without coins of their own.
-    """
+    """Correct: one noisy model of the deployment's seed, and answers without coins of their own."""
 
     def answer(self, session: Session, x: Array) -> int:
         noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)

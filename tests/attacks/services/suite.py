@@ -172,10 +172,7 @@ class Reopened(broken.Reopened):
 
 
 class Unlearning(Plain):
-    """Right: a record that was deleted is out, the ledger and the coins go on, on disk as it were.
-
-    A restart loses nothing.
-    """
+    """Right: a deleted record is out, and the ledger and the coins survive a restart."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""`dpassay attack service`.
-
-Repeated queries of a service on a real pair, and tenants who compare transcripts.
-"""
+"""`dpassay attack service`: repeated queries on a real pair, and tenants who compare notes."""
 
 from __future__ import annotations
 
@@ -105,10 +102,7 @@ def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> N
 def test_the_seed_of_a_correct_model_is_not_the_attackers(
     kind: type[broken.Honest], data: Labelled
 ) -> None:
-    """Its noise is of training.
-
-    With the victim's seed for S and S', which nobody has, the claim of 1 was certified broken.
-    """
+    """With the victim's seed for S and S', which nobody has, it would be certified broken."""
     service = kind()
     service.limit = 1
     alone, compared = repeated(service, data, shared=True, room=1)
@@ -130,10 +124,7 @@ def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_command_of_a_record_says_what_variables_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Variables decide on seed and confidence.
-
-    A command without them was none that makes the record again.
-    """
+    """Without what variables said of seed and confidence it would make another record."""
     said = {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}
     for name, value in said.items():
         monkeypatch.setenv(f"DPASSAY_{name}", value)

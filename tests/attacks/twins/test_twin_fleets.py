@@ -183,10 +183,7 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
 def test_other_questions_are_not_answered_from_the_store(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    """Noise of the copies was not part of the key.
-
-    Answers at other points came back as those that were asked for.
-    """
+    """Noise of the copies was once not part of the key: old answers came back."""
     run(Counting(), experiment_data(), tmp_path)
     subject, floor = Counting(), experiment_data(**change)
     found = run(subject, floor, tmp_path)
@@ -237,10 +234,7 @@ def _arrays(floor: ExperimentData, found: Models, model: int) -> tuple[Array, An
 
 
 def test_four_references_are_enough_for_every_attack_that_compares_with_and_without() -> None:
-    """Of 20 pairs and 4 fair coins some record was in all reference models or in none.
-
-    Refused after hours of training.
-    """
+    """With fair coins some record of 40 was in all four reference models, or in none."""
     floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
     (found,) = experiment([target], floor, {"lira": lira}, Design(references=4, targets=2))

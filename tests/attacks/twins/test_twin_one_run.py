@@ -1,7 +1,4 @@
-"""The one-run p-value in fractions, its order in v, ties, abstention, and its error.
-
-Pooled models too; the error is found by enumeration.
-"""
+"""The one-run p-value in fractions, its order in v, ties, pooled models, its error."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ def test_p_value(r: int, m: int, growth: Fraction) -> None:
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4, 0.02])
 def test_more_right_guesses_never_certify_less(delta: float) -> None:
-    """So 'the bound exceeds epsilon' is 'v is at least some number'.
-
-    One p-value bounds its probability.
-    """
+    """So the bound exceeds epsilon from some v on, and one p-value bounds its probability."""
     for alpha in (0.001, 0.05):
         bounds = [largest_rejected(v, 20, delta=delta, m=50, alpha=alpha) for v in range(21)]
         assert bounds == sorted(bounds)
@@ -49,10 +43,7 @@ def test_more_right_guesses_never_certify_less(delta: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize(("delta", "r"), [(0.0, 40), (0.01, 40), (0.0, 100), (1e-3, 60)])
 def test_error_by_enumeration(epsilon: float, delta: float, r: int) -> None:
-    """Boundary mechanisms, all their outcomes.
-
-    Every coin alone exposed with probability delta, or all of them at once.
-    """
+    """Boundary mechanisms: each coin exposed alone with probability delta, or all at once."""
     alpha = 0.05
     above = np.array(
         [largest_rejected(v, r, delta=delta, m=r, alpha=alpha) > epsilon for v in range(r + 1)]
@@ -93,10 +84,7 @@ def test_guesses_do_not_look_at_the_coins() -> None:
 
 
 def test_equal_infinite_scores_are_a_tie() -> None:
-    """Modified entropy is -inf of a tree that is wrong and sure.
-
-    inf - inf was no number, guessed as tails, with a warning.
-    """
+    """Modified entropy is -inf of a tree that is wrong and sure; inf - inf is no number."""
     coins = Coins(heads=np.array([[True, True, True]]))
     scores = np.array([[-np.inf, -np.inf, np.inf, np.inf, -np.inf, 1.0]])
     assert coins.guesses(scores).tolist() == [[0.0, 0.0, -np.inf]]

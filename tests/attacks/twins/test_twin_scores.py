@@ -1,7 +1,4 @@
-"""Score attacks against their naive twins, and what every attack owes.
-
-Direction, no look at other targets, no look at coins.
-"""
+"""Score attacks against their naive twins: direction, no look at other targets or at coins."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ def test_single_record(m: int | None) -> None:
 
 
 def test_p_values_of_non_members_are_valid() -> None:
-    """Of non-members P[p <= u] <= u whatever is seen.
-
-    Exact, as the ranks of exchangeable models, here all of them.
-    """
+    """P[p <= u] <= u of non-members: ranks of exchangeable models, here all of them."""
     # five models without the record: each in turn is the target
     values = np.array([0.1, 0.2, 0.2, 0.5, 0.9])
     p = []
@@ -135,10 +129,7 @@ def test_exposed_records(m: int | None) -> None:
 @pytest.mark.parametrize("name", list(ATTACKS))
 @pytest.mark.parametrize("m", [None, 6])
 def test_higher_is_member(name: str, m: int | None) -> None:
-    """200 targets: any attack that reads the share of the own label beats guessing.
-
-    Whatever its details.
-    """
+    """200 targets: any attack that reads the share of the own label beats guessing."""
     reference, inside = world(60, m, 3, mirrored=True)
     target, truth = world(200, m, 4)
     scores = ATTACKS[name](reference, inside)(target)
