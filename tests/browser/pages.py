@@ -21,23 +21,12 @@ from tests.reports.test_selftest_report import BAD, LOST, make
 
 @dataclass(frozen=True)
 class Site:
-    """A page on the disk, and what to look for.
-
-    Parameters
-    ----------
-    path : Path
-    names : tuple of str
-        The results that it must show.
-    height : int or None
-        Most pixels at 1200 pixels with every fold open, where there is a limit.
-    sheets : int or None
-        Most printed pages, where there is a limit: then nothing may be left out either.
-    """
+    """A page on the disk, and what to look for."""
 
     path: Path
-    names: tuple[str, ...]
-    height: int | None = None
-    sheets: int | None = None
+    names: tuple[str, ...]  # of the results that it must show
+    height: int | None = None  # most pixels at 1200 pixels with every fold open
+    sheets: int | None = None  # most printed pages, where there is a limit
 
 
 SHOP = '''
