@@ -486,22 +486,18 @@ class Responding:
         return np.where(inside == keep, own, own + 5)
 
 
-def alarms(loss: float, seeds: int) -> int:
-    words: dict[str, Any] = {
-        "data": (np.arange(40.0)[:, None], np.arange(40) % 2 + 0.5),
-        "claim": DP(epsilon=1),
-        "budgets": (1,),
-        "attacks": ["lira"],
-        "records": 16,
-        "references": 8,
-        "models": 60,
-        "confidence": 0.8,
-    }
-    return sum(attack(Responding(loss), **words, seed=seed).broken for seed in range(seeds))
+def alarms(loss: float, seeds: int, models: int) -> int:
+    data = np.arange(40.0)[:, None], np.arange(40) % 2 + 0.5
+    sizes: dict[str, Any] = {"records": 16, "references": 4, "models": models, "budgets": (1,)}
+    words: dict[str, Any] = {"data": data, "claim": DP(epsilon=1), "attacks": ["lira"]}
+    target = Responding(loss)
+    return sum(
+        attack(target, **words, **sizes, confidence=0.8, seed=seed).broken for seed in range(seeds)
+    )
 
 
 @pytest.mark.slow
 def test_a_claim_that_is_just_kept_is_not_broken_more_often_than_alpha() -> None:
     """40 attacks at confidence .8, against the region of Bin(40, 0.2); an error of .6 shows."""
-    assert alarms(1.0, 40) <= binom.ppf(0.9999, 40, 0.2)
-    assert alarms(4.0, 3) == 3  # and it is broken where far more leaks
+    assert alarms(1.0, 40, 24) <= binom.ppf(0.9999, 40, 0.2)
+    assert alarms(4.0, 3, 60) == 3  # and it is broken where far more leaks

@@ -53,7 +53,7 @@ def test_all_of_the_paper_was_run() -> None:
 
 @pytest.mark.parametrize("run", RUNS[1:], ids=lambda run: run.name)
 def test_a_round_comes_out_again(run: Run) -> None:
-    """The last of MAGIC, with each scaling and learner; another machine may round the fifth digit."""
+    """The last of MAGIC, each scaling and learner; machines may differ in the fifth digit."""
     data = magic(needed.data()).data
     task = Task(repetition=9, scaling=run.scaling, learner=run.learner, table="Magic", fold=9)
     row = result_of(task, Labelled(SCALINGS[run.scaling](data.X), data.y))
