@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,7 @@ def odds(data: Labelled, x: Array, epsilon: float) -> float:
 
 
 class Session:
-    def __init__(
-        self,
-        service: Honest,
-        data: Labelled,
-        rng: np.random.Generator,
-        key: tuple[int, str],
-        budget: int | None,
-    ) -> None:
+    def __init__(self, service: Honest, data: Labelled, rng: Any, key: Any, budget: Any) -> None:
         self.service, self.data, self.rng, self.key, self.budget = service, data, rng, key, budget
 
     def ask(self, x: Array) -> int:
@@ -53,9 +47,8 @@ class Honest:
         self.streams: dict[tuple[int, str], np.random.Generator] = {}
 
     def __call__(self, data: Labelled, seed: int, user: str) -> Session:
-        return Session(
-            self, data, self.stream(seed, user), (seed, user), self.limit if self.declared else None
-        )
+        budget = self.limit if self.declared else None
+        return Session(self, data, self.stream(seed, user), (seed, user), budget)
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         """Coins that go on where they were when the user comes back."""
@@ -69,9 +62,13 @@ class Honest:
     def spend(self, session: Session, x: Array) -> None:
         with self.lock:
             spent = self.ledger.get(session.key, 0)
-            if spent >= self.limit:
+            if spent >= self.limit + self.more(session):
                 raise BudgetSpent(self.refusal(session, x))
             self.ledger[session.key] = spent + 1
+
+    def more(self, session: Session) -> int:
+        """Answers beyond the budget."""
+        return 0
 
     def refusal(self, session: Session, x: Array) -> str:
         return f"the budget of {self.limit} is spent"
@@ -178,12 +175,8 @@ class Deaf(Honest):
 
 
 class OffByOne(Honest):
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:
-            spent = self.ledger.get(session.key, 0)
-            if spent > self.limit:
-                raise BudgetSpent(self.refusal(session, x))
-            self.ledger[session.key] = spent + 1
+    def more(self, session: Session) -> int:
+        return 1
 
 
 class AskOn(Honest):
@@ -238,12 +231,8 @@ class TellsByTime(Honest):
 
     declared = False
 
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:
-            spent = self.ledger.get(session.key, 0)
-            if spent >= self.limit + int(session.data.y[0]):
-                raise BudgetSpent(self.refusal(session, x))
-            self.ledger[session.key] = spent + 1
+    def more(self, session: Session) -> int:
+        return int(session.data.y[0])
 
 
 class Failing(Honest):
