@@ -99,31 +99,15 @@ def content(found: Models) -> list[bytes]:
     return [each.seen.tobytes() for each in found.observed] + [found.accuracy.tobytes()]
 
 
-@pytest.mark.slow
-def test_same_bytes_whatever_jobs_is() -> None:
-    floor = experiment_data()
-    subjects = (Learner(make=tree, name="tree", copies=2), protected())
-    assert all(content(run(each, floor)) == content(run(each, floor, jobs=2)) for each in subjects)
-
-
 def protected(epsilon: float = 1.0) -> Protected:
     return Protected(
         target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2
     )
 
 
-def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
-    floor, subject = experiment_data(), Counting()
-    first = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
-    again = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
-    assert content(first) == content(again)
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_interrupted_and_resumed_is_the_same(tmp_path: Path, jobs: int) -> None:
-    """No finished model is lost, in this process or in others."""
+    """No finished model is lost or trained again, in this process or in others."""
     floor, subject = experiment_data(), Counting()
 
     def stop(_: str, done: int, __: int) -> None:
@@ -134,9 +118,15 @@ def test_interrupted_and_resumed_is_the_same(tmp_path: Path, jobs: int) -> None:
         run(subject, floor, tmp_path, jobs=jobs, progress=stop)
     assert kept(tmp_path) == 3
     assert len(subject.trained) == (3 if jobs == 1 else 0)
-    resumed = run(subject, floor, tmp_path, jobs=jobs)
+    resumed, again = (run(subject, floor, tmp_path, jobs=jobs) for _ in range(2))
     assert len(subject.trained) == (MODELS if jobs == 1 else 0)
-    assert content(resumed) == content(run(Counting(), floor))
+    assert content(resumed) == content(again) == content(run(Counting(), floor))
+
+
+@pytest.mark.slow
+def test_answers_of_a_mechanism_do_not_depend_on_the_jobs() -> None:
+    floor = experiment_data()
+    assert content(run(protected(), floor)) == content(run(protected(), floor, jobs=2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
