@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -13,7 +9,6 @@ from scipy.stats import binom
 from dpassay.attacks.services import defects
 from dpassay.attacks.services.defects import ALPHA, control, probe
 from dpassay.attacks.services.interface import Refusal, Service
-from dpassay.attacks.services.probing import apart_probability, block_probability
 from dpassay.attacks.services.streams import ONE_ANSWER
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
@@ -168,38 +163,6 @@ def test_correct_services_get_none(limit: int, data: Labelled) -> None:
         service.limit, service.epsilon = limit, (0.1, 4.0)[(limit + seed) % 2]
         found = probe(Service(service, "s", seed=seed), data, seed=seed, openings=20)
         assert found.defects == ()
-
-
-def test_the_error_probability_is_exact_by_enumeration() -> None:
-    """P[probability <= a] <= a for every a, over all sequences of coins in blocks."""
-    for blocks, size, p in (
-        (3, 2, Fraction(1, 2)),
-        (4, 2, Fraction(1, 3)),
-        (2, 4, Fraction(3, 4)),
-        (3, 3, Fraction(1, 2)),
-    ):
-        told: list[tuple[float, Fraction]] = []
-        for coins in itertools.product((0, 1), repeat=blocks * size):
-            rows = [coins[i * size : (i + 1) * size] for i in range(blocks)]
-            weight = p ** sum(coins) * (1 - p) ** (len(coins) - sum(coins))
-            constant = all(len(set(row)) == 1 for row in rows)
-            told.append(
-                (block_probability([row[0] for row in rows], size) if constant else 1.0, weight)
-            )
-        for level in {value for value, _ in told}:
-            assert sum(weight for value, weight in told if value <= level) <= Fraction(level) * (
-                1 + Fraction(1, 10**9)
-            )
-
-
-def test_block_probability_is_the_share_of_orders() -> None:
-    values = (0, 0, 0, 0, 1, 1)
-    orders = set(itertools.permutations(values))
-    constant = sum(all(order[i] == order[i + 1] for i in (0, 2, 4)) for order in orders)
-    assert block_probability([0, 0, 1], 2) == pytest.approx(constant / len(orders))
-    assert block_probability([0, 0, 0], 2) == 1
-    assert apart_probability(4, 2, 2) == pytest.approx(1 / math.comb(6, 2))
-    assert apart_probability(4, 2, 0) == 1
 
 
 @pytest.mark.slow
