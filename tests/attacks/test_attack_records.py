@@ -19,7 +19,7 @@ from dpassay.cli.main import main
 from tests.attacks.command import attack, record_of
 
 SMALL = "-q --records 60 --references 6 --models 4 --attacks lira,loss-threshold,gap"
-TWO = "soft-majority -p r=5 --epsilon 1,8 --budgets 1,2"
+TWO = "soft-majority -p r=5 --epsilon 1,8 --budgets 1,2 --transcripts 1000"
 FAILING = """
 from dataclasses import dataclass
 from dpassay.claims import DP
@@ -97,7 +97,9 @@ def test_an_interrupted_run_keeps_what_was_done(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(attack_command, "experiment", cut)
-    assert attack(f"{SMALL} soft-majority -p r=5 --epsilon 1 --out {tmp_path}") == 130
+    assert (
+        attack(f"{SMALL} soft-majority -p r=5 --epsilon 1 --transcripts 0 --out {tmp_path}") == 130
+    )
     record = record_of(tmp_path)
     assert not record["run"]["complete"]
     assert len(record["subjects"]) == 1
