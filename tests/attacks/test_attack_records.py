@@ -98,7 +98,7 @@ def test_an_interrupted_run_keeps_what_was_done(
 
     monkeypatch.setattr(attack_command, "experiment", cut)
     assert (
-        attack(f"{SMALL} soft-majority -p r=5 --epsilon 1 --transcripts 0 --out {tmp_path}") == 130
+        attack(f"{SMALL} private-knn --epsilon 1 --transcripts 0 --out {tmp_path}") == 130
     )
     record = record_of(tmp_path)
     assert not record["run"]["complete"]
