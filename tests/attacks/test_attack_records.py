@@ -97,9 +97,7 @@ def test_an_interrupted_run_keeps_what_was_done(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(attack_command, "experiment", cut)
-    assert (
-        attack(f"{SMALL} private-knn --epsilon 1 --transcripts 0 --out {tmp_path}") == 130
-    )
+    assert attack(f"{SMALL} private-knn --epsilon 1 --transcripts 0 --out {tmp_path}") == 130
     record = record_of(tmp_path)
     assert not record["run"]["complete"]
     assert len(record["subjects"]) == 1
