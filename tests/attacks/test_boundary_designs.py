@@ -89,16 +89,17 @@ def test_wrong_with_probability_alpha_at_most_by_enumeration(epsilon: float) -> 
     n = guesses_to_certify(single, alpha=RECORD)
     orders = [RenyiClaim(order=order, allowed=divergence(p, order)) for order in (1.5, 2.0, 8.0)]
     rho = max(divergence(p, a) / a for a in ORDERS.tolist())
+    claims: list[GuessClaim | RenyiClaim] = [single, *orders]
     bounds: list[tuple[Callable[[int], float], float]] = [
         (lambda v: largest_rejected(v, n, m=n, alpha=ALPHA), epsilon),
         *(
             (partial(claim.certified, trials=n, alpha=ALPHA), claim.allowed)
-            for claim in (single, *orders, RenyiClaim(order=None, allowed=rho))
+            for claim in (*claims, RenyiClaim(order=None, allowed=rho))
         ),
     ]
     found = [exactly_wrong(bound, n, epsilon, truth) for bound, truth in bounds]
     assert all(0.9 * ALPHA < each <= ALPHA for each in found), found
-    for claim in (single, *orders):
+    for claim in claims:
         n = guesses_to_certify(claim, alpha=RECORD)
         assert claim.certified(int(binom.median(n, p)), n, RECORD) >= SHARE * claim.allowed
 

@@ -32,14 +32,14 @@ def data() -> Labelled:
 class Broken(suite.ReusedCoins):
     """Two defects, each of which shows only through a message of its own."""
 
-    limit = 6
+    limit = 3
 
     def restart(self, seed: int = 0) -> None:
         self.ledger.clear()
 
 
 class Right(suite.Unlearning):
-    limit = 6
+    limit = 3
 
 
 @pytest.mark.slow
