@@ -55,7 +55,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few openings of each birthday test, and a control that gives up early: see test_suite.py."""
     assert probe.__kwdefaults__ is not None
     monkeypatch.setitem(probe.__kwdefaults__, "openings", 20)
-    monkeypatch.setattr(defects, "CONTROL_STAGES", (24, 96))
+    monkeypatch.setattr(defects, "CONTROL_STAGES", (24, 384))
 
 
 @pytest.fixture(scope="module")
