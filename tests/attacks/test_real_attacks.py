@@ -88,7 +88,7 @@ def test_lira_finds_more_members_of_an_unprotected_tree_than_the_loss_threshold(
     data: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     where = request.getfixturevalue("adult") if data == "adult" else []
-    more = ["--references", "32"] if data == "breast-cancer" else ["--records", "1000"]
+    more = [] if data == "breast-cancer" else ["--records", "2000"]
     record = attack(tmp_path, "--against", "base", *where, *more)
     (tree,) = record["subjects"]
     lira, simple = outcome(tree, "lira"), outcome(tree, "loss-threshold")

@@ -13,8 +13,8 @@ from dpassay.record.kinds import ATTACKS
 from tests.attacks.command import attack
 
 WORDS = (
-    "private-knn --epsilon 1 --against mechanism --attacks gap --records 60 --references 4 "
-    "--budgets 1 --copies 0 --transcripts 0 -q"
+    "soft-majority -p r=5 --epsilon 1 --against mechanism --attacks gap --records 60 "
+    "--references 4 --budgets 1 --copies 0 --transcripts 0 -q"
 )
 
 
