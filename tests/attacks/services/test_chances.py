@@ -77,6 +77,7 @@ def test_block_probability_is_the_share_of_orders() -> None:
     assert block_probability([0, 0, 0], 2) == 1
     assert apart_probability(4, 2, 2) == pytest.approx(1 / math.comb(6, 2))
     assert apart_probability(4, 2, 0) == 1
+    assert apart_probability(4, 3, 2) == pytest.approx(3 / 21)
 
 
 def test_repeats_that_are_no_chance() -> None:
@@ -86,5 +87,7 @@ def test_repeats_that_are_no_chance() -> None:
     repeats, chance = repeat_probability([*own, *own[:5]])
     assert repeats == 5
     assert 0 < chance < 1e-12
+    # two events of 1/2 each, by hand: one of them at least
+    assert repeat_probability([(0, 1), (0, 1), (0, 2), (2, 0)]) == (1, 0.75)
     constant = [(1,) * 40] * 100
     assert repeat_probability(constant) == (99, 1.0)
