@@ -1,7 +1,4 @@
-"""What the experiment spends and whom it accuses.
-
-alpha, delta of m answers, and who may look at the targets' coins.
-"""
+"""What the experiment spends (alpha, delta of m answers), and who may look at targets' coins."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> li
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:
-    """Whichever subject, view and attack looks worst, it may be reported with its bound.
-
-    All of them hold together.
-    """
+    """Whatever looks worst may be reported with its bound: all of them hold together."""
     targets = [Target(name=str(i), subject=Toy(tells=0.3, name=str(i))) for i in range(3)]
     attacks = dict.fromkeys(("a", "b"), ATTACKS["loss-threshold"])
     found = attack(targets, Design(references=4, targets=6, certified=2, confidence=0.9), attacks)
@@ -84,10 +78,7 @@ def test_attacks_are_fitted_on_references_alone() -> None:
 
 
 def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
-    """All that eight answers show is told with probability 0.75; (0.01, 0.1) of each allows 0.8.
-
-    delta was cut off at 0.5.
-    """
+    """Eight answers tell with probability .75, (0.01, 0.1) of each allows .8: no cut at .5."""
     claim = DP(epsilon=0.01, delta=0.1)
     target = Target(name="toy", subject=Toy(tells=0.75, budgets=(8,)), claim=claim)
     assert composed(claim, 8) == pytest.approx((0.08, 0.8))
@@ -146,10 +137,7 @@ def code(found: Sequence[Attacked]) -> int:
 
 
 def test_certified_counts_by_hand() -> None:
-    """Rules of both directions, a share equal to the threshold, and unequal numbers of members.
-
-    Of members of the targets.
-    """
+    """Rules of both directions, a share equal to the threshold, unequal numbers of members."""
     own = np.array([0.5, 0.5, 0.2, 0.8, 0.4])
     target = Observed(
         seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64)
@@ -157,20 +145,10 @@ def test_certified_counts_by_hand() -> None:
     inside = np.array([True, False, False, True, True])[:, None]
     above, below = (Rule(record=0, threshold=0.5, above=way, expected=1.0) for way in (True, False))
     one, other = certify((above, below), target, inside, delta=0.0, alpha=0.1)
-    assert one.lower.counts is not None
-    assert other.lower.counts is not None
-    assert (one.lower.counts.x, one.lower.counts.n1, one.lower.counts.y, one.lower.counts.n0) == (
-        2,
-        3,
-        1,
-        2,
-    )
-    assert (
-        other.lower.counts.x,
-        other.lower.counts.n1,
-        other.lower.counts.y,
-        other.lower.counts.n0,
-    ) == (1, 3, 1, 2)
+    for bound, counts in ((one, (2, 3, 1, 2)), (other, (1, 3, 1, 2))):
+        found = bound.lower.counts
+        assert found is not None
+        assert (found.x, found.n1, found.y, found.n0) == counts
     assert one.lower.alpha == other.lower.alpha == 0.05
 
 

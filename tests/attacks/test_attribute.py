@@ -16,9 +16,9 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, columns_of, lay, twins
 from dpassay.attacks.experiment.subjects import AskedPoints, Learner, ModelView, Subject, asked
 from dpassay.attacks.scores import ATTACKS, Attack, lira
-from dpassay.cli.main import main
 from dpassay.data import Labelled, Table, load
 from dpassay.errors import InvalidInput
+from tests.attacks.command import attack
 from tests.attacks.remembering import Memory, Nothing
 
 
@@ -112,36 +112,12 @@ def test_values_are_guessed_by_the_machinery_of_membership(
             assert outcome.auc == 1.0
             assert outcome.one_run.v == outcome.one_run.r == outcome.one_run.m == 800
     bounds = [each.lower.value for each in found.certified["scores"]]
-    assert (
-        all(bound > 0.9 for bound in bounds)
-        if kind is Memory
-        else all(bound == 0 for bound in bounds)
-    )
+    assert all(bound > 0.9 if kind is Memory else bound == 0 for bound in bounds)
 
 
 def test_an_attribute_on_the_command_line(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "attack",
-        "--against",
-        "base",
-        "--data",
-        str(people),
-        "--label",
-        "income",
-        "--attribute",
-        "sex",
-        "-q",
-        "--json",
-    ]
-    assert (
-        main(
-            [
-                *(*words, "--references", "4", "--models", "4", "--attacks", "loss-threshold"),
-                *("--copies", "0"),
-            ]
-        )
-        == 0
-    )
+    words = f"--against base --data {people} --label income --attribute sex -q --json --copies 0"
+    assert attack(f"{words} --references 4 --models 4 --attacks loss-threshold") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["attribute"] == "sex"
     assert record["run"]["records"] == 120
@@ -155,13 +131,9 @@ def test_tables_without_names_of_columns_have_a_label() -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Flipped(Subject):
-    """Randomised response.
+    """Randomised response on the label that a record of the training set has at the point.
 
-    The label that a record of the training set has at the point, flipped with chance
-    1 / (1 + e^epsilon).
-
-    An answer at the point of a pair of twins shows the coin of this pair alone, so that its loss is
-    exactly epsilon.
+    An answer at a pair of twins shows the coin of this pair alone: its loss is exactly epsilon.
     """
 
     epsilon: float

@@ -1,16 +1,16 @@
-"""Certified bounds on boundary mechanisms, 1,000 experiments each.
-
-Above the true loss no more often than they may be.
+"""Certified bounds on boundary mechanisms: above the true loss no more often than they may be.
 
 A mechanism that answers each record's membership bit by randomised response at epsilon loses
 exactly epsilon; one that tells the bit outright with probability delta, and else does so, is
-exactly (epsilon, delta)-private. `P[Bin(1000, alpha) > k] <= 1 %` is the region; and the median
-bound reaches a stated share of epsilon, so that validity is not bought with silence.
+exactly (epsilon, delta)-private. The median bound reaches a stated share of epsilon, so that
+validity is not bought with silence. The law of the bound of one run is enumerated in
+twins/test_twin_one_run.py; here the whole path from answers to a bound is taken 200 times.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
@@ -18,14 +18,17 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.certified import certify, exposed
 from dpassay.attacks.experiment.models import toss
-from dpassay.attacks.experiment.one_run import largest_rejected, one_run
+from dpassay.attacks.experiment.one_run import (
+    guessed_at,
+    largest_rejected,
+    one_run,
+    right_of_the_surest,
+)
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import ATTACKS
 
-REPETITIONS = 1000
-ALPHA = 0.05
-MOST = 66
-"""STATISTICS, section 7."""
+REPETITIONS, ALPHA, CHECKS, MOST = 200, 0.05, 7, 20
+"""P[Bin(200, 0.05) > 20] <= 1 % / 7; an error of .17 shows."""
 
 
 def respond(inside: Flags, epsilon: float, delta: float, rng: np.random.Generator) -> Flags:
@@ -45,29 +48,23 @@ def labels(shown: Flags) -> Observed:
 
 
 def test_the_region() -> None:
-    """P[Bin(1000, 0.05) > k] <= 1 % begins at k = 67; one less is asked for."""
-    assert binom.sf(MOST + 1, REPETITIONS, ALPHA) <= 0.01 < binom.sf(MOST, REPETITIONS, ALPHA)
+    assert (
+        binom.sf(MOST, REPETITIONS, ALPHA) <= 0.01 / CHECKS < binom.sf(MOST - 1, REPETITIONS, ALPHA)
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "number", "targets", "reached"),
     [
-        (0.1, 0.0, 1, 2000, 0.0),
-        (0.5, 0.0, 1, 400, 0.5),
+        (0.1, 0.0, 1, 400, 0.0),
         (1.0, 0.0, 1, 400, 0.75),
-        (2.0, 0.0, 1, 400, 0.8),
         (1.0, 0.0, 5, 400, 0.6),
         (0.5, 0.1, 1, 400, 0.4),
-        (1.0, 0.01, 1, 400, 0.7),
-        (1.0, 0.3, 1, 400, 0.6),
     ],
 )
 def test_records(epsilon: float, delta: float, number: int, targets: int, reached: float) -> None:
-    """Rules from 32 references, bounds from the targets.
-
-    The probability that any of the bounds is wrong is at most alpha.
-    """
+    """Rules from 32 references, bounds from the targets: any is wrong with alpha at most."""
     above, best = 0, []
     for repetition in range(REPETITIONS):
         rng = np.random.default_rng([repetition, targets, number])
@@ -86,10 +83,7 @@ def test_records(epsilon: float, delta: float, number: int, targets: int, reache
 
 
 def guesses_of(shown: Flags, spoken: Flags) -> Array:
-    """Scores of pairs of which only the first speaks, if at all.
-
-    Through the attack and the coins, as an experiment does.
-    """
+    """Scores, through attack and coins, of pairs of which only the first speaks, if at all."""
     first = np.where(spoken, np.where(shown, 1.0, 0.0), 0.5)
     own = np.stack([first, np.full(first.shape, 0.5)], axis=2).reshape(len(first), -1)
     seen = Observed(seen=np.stack([1 - own, own], axis=2), y=np.ones(own.shape[1], dtype=np.int64))
@@ -100,26 +94,18 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "at_once", "speaks", "reached"),
-    [
-        (0.5, 0.0, False, 1.0, 0.6),
-        (1.0, 0.0, False, 1.0, 0.8),
-        (2.0, 0.0, False, 1.0, 0.85),
-        (1.0, 0.0, False, 0.5, 0.7),
-        (1.0, 1e-5, False, 1.0, 0.75),
-        (1.0, 0.01, True, 1.0, 0.0),
-        (2.0, 0.001, True, 0.5, 0.5),
-    ],
+    [(1.0, 0.0, False, 0.5, 0.7), (1.0, 1e-5, False, 1.0, 0.75), (2.0, 0.001, True, 0.5, 0.5)],
 )
 def test_one_run(
     epsilon: float, delta: float, at_once: bool, speaks: float, reached: float
 ) -> None:
-    """Four models of 150 coins pooled as one run.
-
-    Of coins that say nothing the attacker abstains.
-    """
+    """Four models of 150 coins pooled as one run; it abstains from coins that say nothing."""
     models, coins, share = 4, 150, 0.9 * speaks
-    known: dict[int, float] = {}
-    above, bounds = 0, []
+    each = guessed_at(share, coins)
+    bound = lru_cache(maxsize=None)(
+        partial(largest_rejected, r=models * each, delta=delta, m=models * coins, alpha=ALPHA)
+    )
+    bounds = []
     for repetition in range(REPETITIONS):
         rng = np.random.default_rng([repetition, 7])
         heads = rng.random((models, coins)) < 0.5
@@ -127,19 +113,9 @@ def test_one_run(
         if at_once:
             shown = np.where(rng.random((models, 1)) < delta, heads, shown)
         guesses = guesses_of(shown, rng.random((models, coins)) < speaks)
-        run = one_run(guesses, heads, share=share, alpha=0.5, delta=0.0) if known else None
-        found = (
-            one_run(guesses, heads, share=share, alpha=ALPHA, delta=delta)
-            if run is None or run.v not in known
-            else None
-        )
-        if found is not None:
-            known[found.v] = found.epsilon
-            assert found.epsilon == largest_rejected(
-                found.v, found.r, delta=delta, m=models * coins, alpha=ALPHA
-            )
-        v = found.v if found is not None else run.v if run is not None else 0
-        bounds.append(known[v])
-        above += known[v] > epsilon
-    assert above <= MOST
+        v = int(right_of_the_surest(guesses, heads)[:, :each].sum())
+        bounds.append(bound(v))
+    found = one_run(guesses, heads, share=share, alpha=ALPHA, delta=delta)
+    assert (found.v, found.epsilon) == (v, bounds[-1])
+    assert sum(value > epsilon for value in bounds) <= MOST
     assert np.median(bounds) >= reached * epsilon

@@ -60,12 +60,8 @@ def test_a_learner_that_memorises_exposes_canaries_fully() -> None:
     found, coins, canaries = attacked(Memory)
     (part, natural) = found.outcomes[0].sliced
     out = (~coins.membership[:, canaries]).sum(axis=1)
-    assert (part.name, part.records, natural.name, natural.records) == (
-        "canaries",
-        12,
-        "natural",
-        48,
-    )
+    assert (part.name, part.records) == ("canaries", 12)
+    assert (natural.name, natural.records) == ("natural", 48)
     np.testing.assert_allclose(part.exposure, np.log2(out + 1))
     assert part.auc == 1.0
     assert part.highest == pytest.approx(float(np.log2(out + 1).mean()))
@@ -127,11 +123,6 @@ def test_slices_without_members_say_so() -> None:
         "canaries", np.roll(flags, 1), np.arange(8.0).reshape(2, 4), coins, known=known, alpha=0.05
     )
     assert np.isnan(none.exposure).all()
-
-
-def test_equal_infinite_scores_are_no_guess() -> None:
-    coins = Coins(heads=np.array([[True, False]]))
-    assert coins.guesses(np.array([[-np.inf, -np.inf, 1.0, 3.0]])).tolist() == [[0.0, -2.0]]
 
 
 def test_natural_records_are_those_of_no_slice() -> None:

@@ -70,10 +70,7 @@ def test_equal_records(d: float) -> None:
 
 @pytest.mark.parametrize("strongest", [1.0, 3.0])
 def test_unequal_records(strongest: float) -> None:
-    """LiRA at ln LR = t: TPR and FPR are those of the optimal test over all records.
-
-    The records have unequal weight.
-    """
+    """LiRA at ln LR = t has the TPR and FPR of the optimal test over records of unequal weight."""
     d = np.linspace(0.2, strongest, E)
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, REFERENCES, 3)
@@ -98,10 +95,7 @@ def test_unequal_records(strongest: float) -> None:
 
 
 def test_few_references_lose_power_and_gain_none() -> None:
-    """With 4 models of a kind the area lies below the optimal one by more than its region.
-
-    What is not known costs.
-    """
+    """With 4 models of a kind the area is below the optimal one: what is not known costs."""
     d = np.linspace(0.2, 2.0, E)
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, 8, 5)

@@ -1,8 +1,4 @@
-"""Estimates of attacks: bands around curves, intervals around areas, the best of many attacks.
-
-Bands hold the true curve, and intervals the area, as often as they say; rounding parts no scores
-that tie.
-"""
+"""Estimates of attacks: bands around curves, intervals around areas, the best of many attacks."""
 
 from __future__ import annotations
 
@@ -108,7 +104,7 @@ def test_many_coins_are_tossed_in_parts() -> None:
 
 
 def test_where_nothing_leaks_the_best_is_higher_once_in_twenty() -> None:
-    rng, above, runs, attacks = np.random.default_rng(4), 0, 400, 12
+    rng, above, runs, attacks = np.random.default_rng(4), 0, 200, 12
     for _ in range(runs):
         scores = rng.normal(size=(attacks, 8, 20))
         scores[1:6] += scores[0]  # attacks agree with each other
@@ -129,10 +125,7 @@ def test_one_attack_has_less_chance_than_the_best_of_many() -> None:
 
 
 def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
-    """Scores that tell members apart within a model, and lie elsewhere in every model.
-
-    Pooled they tell less.
-    """
+    """Scores that tell members apart within a model, and that lie elsewhere in every model."""
     rng = np.random.default_rng(seed)
     membership = toss(models, 40, seed=seed, who="target").membership
     return membership + 0.3 * rng.normal(size=membership.shape) + shift * rng.normal(
@@ -140,7 +133,7 @@ def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np
     ), membership
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_auc_lies_in_its_own_interval(seed: int) -> None:
     scores, membership = drifting(12, seed)
     whole = auc(scores[membership], scores[~membership])
@@ -186,26 +179,20 @@ def test_no_interval_leaves_what_there_can_be() -> None:
 
 
 def test_the_interval_covers_as_often_as_it_says() -> None:
-    """Independent models of one law, AUC = Phi(1 / sqrt 2).
-
-    At least 930 of 1,000 intervals hold it.
-    """
+    """400 models of one law, AUC = Phi(1 / sqrt 2): below .90 would show."""
     rng, hits = np.random.default_rng(3), 0
-    for k in range(1000):
+    for k in range(400):
         membership = toss(20, 10, seed=k, who="target").membership
         found = auc_interval(membership + rng.normal(size=membership.shape), membership)
         assert found is not None
         hits += found[0] <= 0.7602499389065233 <= found[1]
-    assert hits >= 933  # the lower 1 % point of Bin(1000, 0.95)
+    assert hits >= binom.ppf(0.01, 400, 0.95)
 
 
 @pytest.mark.parametrize("online", [True, False])
 @pytest.mark.parametrize("models", [20, 80])
 def test_records_that_look_alike_tie(online: bool, models: int) -> None:
-    """Every record gets the same answers with it and without it, from other models.
-
-    Only rounding can tell them apart.
-    """
+    """Every record gets the same answers from other models: only rounding tells them apart."""
     rng = np.random.default_rng(0)
     membership = toss(models, 60, seed=0, who="reference", mirrored=True).membership
     shares = np.empty(membership.shape)

@@ -33,10 +33,10 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores import ATTACKS, lira
-from dpassay.cli.main import main
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.shared.learners import estimator_of
 from dpassay.trials.ledger import Ledger
+from tests.attacks.command import attack
 
 TREE = Learner(make=estimator_of("tree"), name="tree")
 
@@ -112,10 +112,12 @@ def test_a_record_decides_the_vote_of_its_nearest(copies: int) -> None:
 def test_balance_breaks_no_claim_and_hides_little_of_a_membership(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = "attack private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8"
-    command += " --poison-labels balanced --poisoned 20 --models 200 --copies 0 --seed 3 --json"
-    command += " --attacks likelihood-ratio,loss-threshold,lira"
-    assert main(command.split()) == 4  # 200 models cannot certify 16, the loss of 8 answers
+    words = (
+        "private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8 --copies 0"
+    )
+    words += " --poison-labels balanced --poisoned 20 --models 200 --seed 3 --json"
+    # 200 models cannot certify 16, the loss of 8 answers
+    assert attack(f"{words} --attacks likelihood-ratio,loss-threshold,lira") == 4
     record = json.loads(capsys.readouterr().out)
     (found,) = record["subjects"]
     for outcome in found["outcomes"]:
@@ -217,26 +219,18 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
         Design(references=4, targets=4),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
-    assert (
-        [part.records for part in found.outcomes[0].sliced][:2]
-        == [len(facts["canaries"]), len(facts["poisoned"])]
-        == [6, 5]
-    )
+    records = [part.records for part in found.outcomes[0].sliced]
+    assert records[:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
     assert facts["background"] == 10
     record = make_attack_record(facts, floor.records, [found])
-    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == [
-        "canaries",
-        "poisoned",
-        "natural",
-    ]
+    slices = record["subjects"][0]["outcomes"][0]["slices"]
+    assert [part["slice"] for part in slices] == ["canaries", "poisoned", "natural"]
     json.dumps(record, allow_nan=False)
 
 
 def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
-    subject, coins = (
-        Learner(make=estimator_of("tree"), name="tree", copies=3),
-        toss(4, 60, seed=0, who="target"),
-    )
+    subject = Learner(make=estimator_of("tree"), name="tree", copies=3)
+    coins = toss(4, 60, seed=0, who="target")
     floors = [laid(records=60, copies=3, noise=noise) for noise in (0.0, 3.0)]
     with Ledger(tmp_path / "models.sqlite", resume=True) as ledger:
         near, far = (
@@ -250,22 +244,14 @@ def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
 def test_claims_of_a_private_mechanism_stay_unbroken(
     adversary: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sizes = [
-        *("--records", "60", "--references", "8", "--models", "60", "--budgets", "1", "--copies"),
-        *("0", "--seed", "0"),
-    ]
-    words = [
-        *("attack", "soft-majority", "--against", "mechanism", "--epsilon", "1", "--adversary"),
-        *(adversary, *sizes, "-q", "--json"),
-    ]
-    words += ["--poison", "5", "--poisoned", "6"] if adversary.startswith("pois") else []
-    assert main([*words, "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
+    words = f"soft-majority --against mechanism --epsilon 1 --adversary {adversary} --records 60 -q"
+    words += " --references 8 --models 60 --budgets 1 --copies 0 --json -p r=5 --attacks lira"
+    poison = " --poison 5 --poisoned 6" if adversary == "pois-miaq" else ""
+    assert attack(words + poison) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["adversary"] == adversary
     assert (
-        record["run"]["background"]
-        == len(record["run"]["poisoned"]) * 5
-        == (30 if adversary == "pois-miaq" else 0)
+        record["run"]["background"] == len(record["run"]["poisoned"]) * 5 == (30 if poison else 0)
     )
     (subject,) = record["subjects"]
     assert subject["error"] is None
@@ -273,42 +259,24 @@ def test_claims_of_a_private_mechanism_stay_unbroken(
     assert subject["claim"]["epsilon"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--adversary", "pois"], "pois"),
-        (["--adversary", "pois-minq", "--poison", "0"], "--poison = 0"),
-        (["--adversary", "pois-minq", "--poisoned", "500"], "--poisoned = 500"),
-        (["--noise", "-1"], "--noise = -1"),
-        (["--canaries", "-1"], "--canaries = -1"),
-        (["--canaries", "500"], "--canaries = 500"),
-        (["--canaries", "2", "--attribute", "label"], "--canaries = 2"),
-        (["--attribute", "colour"], "--attribute = 'colour'"),
-    ],
-)
-def test_wrong_options_are_named(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["attack", "--against", "base", *words]) == 2
+@pytest.mark.parametrize(("words", "said"), [
+    ("--adversary pois", "pois"),
+    ("--adversary pois-minq --poison 0", "--poison = 0"),
+    ("--adversary pois-minq --poisoned 500", "--poisoned = 500"),
+    ("--noise -1", "--noise = -1"),
+    ("--canaries -1", "--canaries = -1"),
+    ("--canaries 500", "--canaries = 500"),
+    ("--canaries 2 --attribute label", "--canaries = 2"),
+    ("--attribute colour", "--attribute = 'colour'"),
+])  # fmt: skip
+def test_wrong_options_are_named(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert attack(f"--against base {words}") == 2
     assert said in capsys.readouterr().err
 
 
 def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
-    words = [
-        *("attack", "--against", "base", "--records", "60", "--references", "6", "--models", "4"),
-        *("--attacks", "lira", "-q"),
-    ]
-    words += [
-        "--copies",
-        "0",
-        "--canaries",
-        "4",
-        "--adversary",
-        "pois-miaq",
-        "--out",
-        str(tmp_path),
-    ]
-    assert main(words) == 0
+    words = "--against base --records 60 --references 6 --models 4 --attacks lira -q --copies 0"
+    assert attack(f"{words} --canaries 4 --adversary pois-miaq --out {tmp_path}") == 0
     for name in ("attack.html", "attack.md"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert "4 records were replaced by canaries" in text

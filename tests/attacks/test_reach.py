@@ -1,12 +1,8 @@
-"""Cap and detectable.
-
-Exact by enumeration, the default takes enough targets, and a total leak is seen.
-"""
+"""Cap and detectable by enumeration; the default takes enough targets to see a total leak."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +29,12 @@ from dpassay.errors import InvalidInput
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import choose, lower_bound
 from dpassay.stats.scales import Ratio
+from tests.attacks.command import attack, record_of
 
-SMALL = [
-    *("--against", "mechanism", "--records", "200", "--references", "16", "--copies", "0"),
-    *("--transcripts", "0", "-q"),
-]
+SMALL = (
+    f"{__name__}:Nearest --epsilon 1 --budgets 1 --against mechanism --records 200 --references 16 "
+    "--copies 0 --transcripts 0 -q"
+)
 
 
 @dataclass(frozen=True)
@@ -73,11 +70,8 @@ def test_the_reach_of_guesses_by_enumeration(
     found = reach(GuessClaim(allowed=claimed, delta=delta), trials, alpha=alpha)
     q = alpha ** (1 / trials)  # P[all right] = alpha: the Clopper-Pearson limit of T in T
     assert found.cap == pytest.approx(max(0.0, leak(q, delta)) if q > delta else 0.0, abs=1e-9)
-    breaking = [
-        k
-        for k in range(trials + 1)
-        if GuessClaim(delta=delta).certified(k, trials, alpha) > claimed
-    ]
+    single = GuessClaim(delta=delta)
+    breaking = [k for k in range(trials + 1) if single.certified(k, trials, alpha) > claimed]
     if not breaking:
         assert found.cap <= claimed
         assert found.detectable == math.inf
@@ -106,37 +100,27 @@ def test_the_reach_of_a_rung_is_that_of_its_test() -> None:
     assert reach_of_counts(500, claimed=8.0, delta=0.0, alpha=1e-4).detectable == math.inf
 
 
-@pytest.mark.slow
 def test_what_is_detectable_is_seen_nine_times_in_ten() -> None:
-    """1,000 counts of randomised response that loses just what is detectable.
-
-    Between the 0.5 % points of Bin(1000, 0.9).
-    """
+    """200 counts of randomised response that loses just what is detectable; .8 would show."""
     found, rng = reach_of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4), np.random.default_rng(0)
     p = 1 / (1 + math.exp(-found.detectable))
     test = choose(
         round(500 * p), round(500 * (1 - p)), 500, 500, labels=2, scale=Ratio(0.0), alpha=1e-4
     )
-    seen = 0
-    for x, y in zip(
-        rng.binomial(500, p, 1000).tolist(), rng.binomial(500, 1 - p, 1000).tolist(), strict=True
-    ):
-        counts = Counts(x=x, n1=500, y=y, n0=500)
-        seen += lower_bound(test, counts, scale=Ratio(0.0), alpha=1e-4).value > 1
-    assert 875 <= seen <= 924
+    right, wrong = (rng.binomial(500, q, 200).tolist() for q in (p, 1 - p))
+    seen = sum(
+        lower_bound(test, Counts(x=x, n1=500, y=y, n0=500), scale=Ratio(0.0), alpha=1e-4).value > 1
+        for x, y in zip(right, wrong, strict=True)
+    )
+    assert binom.ppf(0.005, 200, 0.9) <= seen <= binom.isf(0.005, 200, 0.9)
 
 
 def test_the_numbers_of_the_issue() -> None:
-    """A subject of 61, three views, one bound beside 12 attacks, five records.
-
-    32 right guesses certify .41; 53 and 129 break.
-    """
+    """A subject of 61, three views, one bound beside 12 attacks, five records."""
     alpha = 1e-3 / 61 / (3 * 13) / 5
     assert reach(GuessClaim(allowed=1.0), 32, alpha=alpha).cap == pytest.approx(0.41, abs=0.005)
-    assert (
-        guesses_to_see(GuessClaim(allowed=1.0), None, alpha=alpha),
-        guesses_to_see(GuessClaim(allowed=2.0), None, alpha=alpha),
-    ) == (53, 129)
+    for claimed, needed in ((1.0, 53), (2.0, 129)):
+        assert guesses_to_see(GuessClaim(allowed=claimed), None, alpha=alpha) == needed
 
 
 def test_targets_that_see_a_leak() -> None:
@@ -150,16 +134,9 @@ def test_targets_that_see_a_leak() -> None:
 
 
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:
-    """With 32 targets it is guessed every time, and nothing could be said.
-
-    The default takes enough, and fresh answers.
-    """
-    words = [
-        *("attack", f"{__name__}:Nearest", "--epsilon", "1", "--attacks", "gap", "--budgets"),
-        *("1", *SMALL),
-    ]
-    assert main([*words, "--out", str(tmp_path)]) == Exit.REFUTED
-    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    """32 targets, all guessed, could say nothing; the default takes more, and fresh answers."""
+    assert attack(f"{SMALL} --attacks gap --out {tmp_path}") == Exit.REFUTED
+    record = record_of(tmp_path)
     best = record["subjects"][0]["certified"][0]
     right = best["counts"]["x"] + best["counts"]["n0"] - best["counts"]["y"]
     fresh = best["fresh"]["n1"] + best["fresh"]["n0"]
@@ -178,25 +155,17 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
 def test_few_targets_could_not_have_seen_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        *("attack", f"{__name__}:Nearest", "--epsilon", "1", "--budgets", "1", *SMALL),
-        *("--models", "10"),
-    ]
-    assert main([*words, "--out", str(tmp_path)]) == Exit.INCONCLUSIVE
+    words = f"{SMALL} --models 10 --out {tmp_path}"
+    assert attack(words) == Exit.INCONCLUSIVE
     told = capsys.readouterr().out
-    assert (
-        "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen"
-        in " ".join(told.split())
-    )
+    seen = "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen"
+    assert seen in " ".join(told.split())
     assert "could not have seen it" in told
     for page in ("attack.html", "attack.md"):
         text = (tmp_path / page).read_text(encoding="utf-8")
         assert "could not have seen it" in text
         assert "detectable" in text
-    assert main([*words, "--out", str(tmp_path), "--allow-inconclusive"]) == Exit.NOTHING
-    record = str(tmp_path / "attack.json")
-    assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == Exit.INCONCLUSIVE
-    assert (
-        main(["report", record, "-o", str(tmp_path), "--exit-code", "--allow-inconclusive"])
-        == Exit.NOTHING
-    )
+    assert attack(f"{words} --allow-inconclusive") == Exit.NOTHING
+    report = ["report", str(tmp_path / "attack.json"), "-o", str(tmp_path), "--exit-code"]
+    assert main(report) == Exit.INCONCLUSIVE
+    assert main([*report, "--allow-inconclusive"]) == Exit.NOTHING

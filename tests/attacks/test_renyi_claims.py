@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import logit
+from scipy.stats import binom
 
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.planning import ABOVE, MOST, enough
@@ -30,12 +31,11 @@ from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, attack_schema, broken, told_of_claims
-from dpassay.record.kinds import ATTACKS as ATTACK_RECORDS
-from dpassay.record.schemas import fault
+from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
 from dpassay.stats.guesses import divergence
+from tests.attacks.command import attack, record_of
 from tests.attacks.toys import Toy, floor
 
 LOSS = {"loss-threshold": ATTACKS["loss-threshold"]}
@@ -97,8 +97,6 @@ def test_guesses_exceed_no_point_of_the_curve_before_they_exceed_the_renyi_loss(
     "claim", [RenyiClaim(order=None, allowed=0.5), RenyiClaim(order=2, allowed=1)]
 )
 def test_cap_and_detectable_by_enumeration(claim: RenyiClaim) -> None:
-    from scipy.stats import binom
-
     trials = 80
     found = reach(claim, trials, alpha=ALPHA)
     assert found.cap == claim.certified(trials, trials, ALPHA)
@@ -146,24 +144,19 @@ def test_where_no_number_of_right_guesses_exceeds_it_nothing_could_be_seen() -> 
 
 @pytest.mark.parametrize("claim", [zCDP(0.5), RDP(2.0, 1.0)])
 def test_the_default_number_of_models_sees_a_leak_of_everything(claim: DP) -> None:
-    attacks = LOSS
     target = Target(name="toy", subject=Toy(tells=1.0, budgets=(1,)), claim=claim)
-    models = enough([target], attacks, floor(), Design(), ALPHA)
+    models = enough([target], LOSS, floor(), Design(), ALPHA)
     known = renyi_claim(claim, 1)
     assert known is not None
     alpha = ALPHA / 2 / Design().certified
     assert models <= MOST
+    no_guess_exceeds_it = replace(target, claim=RDP(2.0, 500.0))
+    assert enough([no_guess_exceeds_it], {}, floor(), Design(), ALPHA) == 32
     epsilon = float(logit(known.hit()))
-    assert models == max(
-        32, guesses_to_see(GuessClaim(allowed=epsilon), epsilon + ABOVE, alpha=alpha)
-    )
+    seen = guesses_to_see(GuessClaim(allowed=epsilon), epsilon + ABOVE, alpha=alpha)
+    assert models == max(32, seen)
     assert GuessClaim().certified(models, models, alpha) > epsilon
     assert known.certified(models, models, alpha) > known.allowed
-
-
-def test_a_claim_that_no_guess_exceeds_asks_for_no_models() -> None:
-    target = Target(name="toy", subject=Toy(tells=1.0, budgets=(1,)), claim=RDP(2.0, 500.0))
-    assert enough([target], {}, floor(), Design(), ALPHA) == 32
 
 
 def test_bounds_rise_together_with_the_limit() -> None:
@@ -188,18 +181,16 @@ def test_right_guesses_are_kept_with_the_bound() -> None:
 def leaking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an attack on `nearest`, at the default number of models."""
     folder = tmp_path_factory.mktemp("renyi")
-    small = ["--records", "40", "--references", "8", "--attacks", "gap", "--budgets", "1", "-q"]
-    words = ["attack", f"{__name__}:nearest", "--claim", request.param, "--against", "mechanism"]
-    words += [*small, "--transcripts", "0", "--copies", "0"]
-    assert main([*words, "--out", str(folder)]) == Exit.REFUTED
+    words = f"{__name__}:nearest --claim {request.param} --against mechanism --records 40 -q"
+    words += " --references 8 --attacks gap --budgets 1 --transcripts 0 --copies 0"
+    assert attack(f"{words} --out {folder}") == Exit.REFUTED
     return folder
 
 
 def test_a_leak_of_everything_is_broken_and_told(
     leaking: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = ATTACK_RECORDS.read(leaking / "attack.json")
-    assert fault(record, "attack") == ""
+    record = record_of(leaking)
     bound = max(record["subjects"][0]["certified"], key=lambda each: each["renyi"]["lower"])
     renyi = bound["renyi"]
     assert renyi["lower"] > renyi["allowed"]
@@ -214,15 +205,3 @@ def test_a_leak_of_everything_is_broken_and_told(
     capsys.readouterr()
     assert main(["report", str(leaking / "attack.json"), "-o", str(leaking), "--exit-code"]) == 1
     assert "Fix the mechanism" in (leaking / "attack.html").read_text(encoding="utf-8")
-
-
-def test_records_without_renyi_losses_are_read_as_before(leaking: Path) -> None:
-    record = json.loads((leaking / "attack.json").read_text(encoding="utf-8"))
-    for bound in record["subjects"][0]["certified"]:
-        del bound["renyi"]
-    assert fault(record, "attack") == ""
-    assert "Rényi losses" not in to_html(record)
-    for bound in record["subjects"][0]["certified"]:
-        bound["renyi"] = {"order": 1.0, "allowed": 1, "lower": 0, "cap": 1, "detectable": 2}
-    assert "order" in fault(record, "attack")
-    assert attack_schema()["title"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 import scipy.stats
@@ -16,8 +14,7 @@ from dpassay.attacks.user_models.estimates import estimate, shift_of
 from dpassay.attacks.user_models.signals import KINDS, Signals, given_of, observed
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import attack_schema
-from dpassay.record.kinds import ATTACKS
+from tests.attacks.command import attack, record_of
 
 MODELS, RECORDS = 24, 120
 
@@ -192,11 +189,9 @@ def test_a_table_and_arrays_give_the_same_numbers(
     Path("s.csv").write_text(lines(saved()))
     records = []
     for name in ("s.npz", "s.csv"):
-        words = [name, "--models", "8", "--attacks", "lira,loss-threshold,rmia"]
-        assert main(["attack", "signals", "-q", *words, "--out", "out"]) == 0
-        record = ATTACKS.read(Path("out/attack.json"))
-        jsonschema.Draft202012Validator(attack_schema()).validate(record)
-        records.append(record)
+        words = f"signals -q {name} --models 8 --attacks lira,loss-threshold,rmia --out out"
+        assert attack(words) == 0
+        records.append(record_of(Path("out")))
         told = " ".join(capsys.readouterr().out.split())
         assert "8 models, already trained, were attacked" in told
         assert "nothing is certified" in told
@@ -244,7 +239,7 @@ def test_hostile_files_are_refused_in_one_line(
     Path("note.txt").write_text("scores")
     Path("gap.csv").write_text(lines(arrays, skip=5))
     Path("twice.csv").write_text(lines(arrays, twice=5))
-    assert main(["attack", "signals", "-q", "--out", "out", *words.split()]) == 2
+    assert attack(f"signals -q --out out {words}") == 2
     told = capsys.readouterr()
     assert said in told.err
     assert told.err.count("\n") == 1
@@ -254,13 +249,10 @@ def test_hostile_files_are_refused_in_one_line(
 def test_the_record_says_what_was_left_out(tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", **saved(), labels=np.arange(RECORDS) % 3)
     out = tmp_path / "out"
-    assert main(["attack", "signals", "-q", str(tmp_path / "s.npz"), "--out", str(out)]) == 0
-    record = json.loads((out / "attack.json").read_text())
+    assert attack(f"signals -q {tmp_path / 's.npz'} --out {out}") == 0
+    record = record_of(out)
     assert record["run"]["targets"] == 6
     assert record["run"]["references"] == 18
     assert {each.split(":")[0] for each in record["run"]["signals"]["left_out"]} >= {"gap"}
-    assert [each["slice"] for each in record["subjects"][0]["slices"]] == [
-        "label 0",
-        "label 1",
-        "label 2",
-    ]
+    slices = [each["slice"] for each in record["subjects"][0]["slices"]]
+    assert slices == ["label 0", "label 1", "label 2"]

@@ -17,10 +17,7 @@ E = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toy(Subject):
-    """Answers 1 for a member and 0 for the others where it tells at all; else fair coins.
-
-    All its answers tell together.
-    """
+    """Answers 1 for a member and 0 for others where it tells, always the same; else fair coins."""
 
     tells: float
     budgets: tuple[int, ...] = (1, 8)

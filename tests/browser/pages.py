@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from dpassay.cli.main import main
 from dpassay.record.files import write_text
 from dpassay.reports.attack.pages import to_html as attack_page
 from dpassay.reports.selftest.pages import to_html as selftest_page
-from tests.browser.chromium import SCHEMES, WIDTHS, Scheme
 from tests.cli.rewritten import inside
 from tests.reports.test_attack_report import build
 from tests.reports.test_selftest_report import BAD, LOST, make
@@ -23,27 +21,12 @@ from tests.reports.test_selftest_report import BAD, LOST, make
 
 @dataclass(frozen=True)
 class Site:
-    """A page on the disk, and what to look for.
-
-    Parameters
-    ----------
-    path : Path
-    names : tuple of str
-        The results that it must show.
-    unfolded : tuple of (int, str)
-        Widths and colour schemes in which axe-core sees it unfolded: in the others, as it is
-        shown. A large page folds away the same kinds of things many times over.
-    height : int or None
-        Most pixels at 1200 pixels with every fold open, where there is a limit.
-    sheets : int or None
-        Most printed pages, where there is a limit: then nothing may be left out either.
-    """
+    """A page on the disk, and what to look for."""
 
     path: Path
-    names: tuple[str, ...]
-    unfolded: tuple[tuple[int, Scheme], ...] = tuple(product(WIDTHS, SCHEMES))
-    height: int | None = None
-    sheets: int | None = None
+    names: tuple[str, ...]  # of the results that it must show
+    height: int | None = None  # most pixels at 1200 pixels with every fold open
+    sheets: int | None = None  # most printed pages, where there is a limit
 
 
 SHOP = '''
@@ -79,8 +62,8 @@ OWN = {
     "inconclusive": "probability_of_a_second_purchase_within_thirty_days",
     "error": "rebuilds",
 }
-MECHANISMS = ("projected-walk-overview", "private-knn", "theorem-4-score-at-zero")
-"""Entries of the catalogue of which the pages are looked at: refuted; standing; claims of β."""
+MECHANISMS = ("projected-walk-overview", "theorem-4-score-at-zero")
+"""Entries of the catalogue of which the pages are looked at: refuted; claims of β."""
 FEW = (
     *("soft-majority-overview", "projected-walk", "bagged", "averaged", "control"),
     *("pate-data-dependent", "projected-walk-below", "example61-exponential"),
@@ -101,10 +84,10 @@ def own(folder: Path, verdict: str) -> Site:
     rows = [f"{rng.integers(18, 80)},{rng.integers(50)},{rng.integers(2)}" for _ in range(60)]
     write_text(folder / "people.csv", "\n".join(("age,visits,bought_again", *rows)) + "\n")
     write_text(folder / "shop.py", SHOP)
-    data = ("--data", "people.csv", "--label", "bought_again", "--neighbours", "flip")
-    sizes = ("--train", "40", "--queries", "3", "--executor", "inline", "-q", "--out", "report")
+    words = f"run shop:{OWN[verdict]} --claim epsilon=1 --data people.csv --label bought_again"
+    words += " --neighbours flip --train 40 --queries 3 --executor inline -q"
     with inside(folder):
-        main(["run", f"shop:{OWN[verdict]}", "--claim", "epsilon=1", *data, *sizes])
+        main([*words.split(), "--out", "report"])
     site = of_run(folder / "report")
     (result,) = json.loads((folder / "report/record.json").read_text(encoding="utf-8"))["results"]
     assert result["verdict"] == verdict.replace("-", " "), result["reason"]
@@ -115,7 +98,7 @@ def few(folder: Path) -> Site:
     """The page of a run of a few entries of the catalogue."""
     sizes = ("--profile", "quick", "--train", "40", "--queries", "2", "--train-queries", "1")
     assert main(["run", *FEW, *sizes, "-q", "--out", str(folder)]) == 0
-    return replace(of_run(folder), unfolded=((1200, "light"), (1200, "dark")))
+    return of_run(folder)
 
 
 def catalogue(folder: Path) -> Site:
@@ -127,7 +110,7 @@ def of_mechanism(folder: Path, name: str) -> Site:
     """The page of one mechanism of the catalogue."""
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     names = [result["id"] for result in record["results"] if result["mechanism"] == name]
-    return Site(folder / f"mechanisms/{name}.html", tuple(names), unfolded=((1200, "light"),))
+    return Site(folder / f"mechanisms/{name}.html", tuple(names))
 
 
 def attacks(folder: Path) -> Site:

@@ -15,28 +15,13 @@ MARGIN = "0.4in"
 
 @dataclass(frozen=True)
 class Paper:
-    """What is on the paper: text without blanks, last cells of rows, pages.
+    """What is on the paper."""
 
-    Parameters
-    ----------
-    text : str
-        Without white space and capitals: names may be broken over lines.
-    marks : frozenset of int
-        Rows of tables of which the end of the last cell is on the paper.
-    rows : int
-        Rows of all tables of the page, but for those left out.
-    left_out : int
-        Rows that are folded away, and left out of a print on purpose: `display: none`.
-    headings : tuple of str
-        Headings and captions of the page, but for those left out.
-    pages : int
-    """
-
-    text: str
-    marks: frozenset[int]
-    rows: int
-    left_out: int
-    headings: tuple[str, ...]
+    text: str  # without white space and capitals: names may be broken over lines
+    marks: frozenset[int]  # rows of tables of which the end of the last cell is there
+    rows: int  # of all tables of the page, but for those left out
+    left_out: int  # rows that are folded away, and left out on purpose: `display: none`
+    headings: tuple[str, ...]  # and captions, but for those left out
     pages: int
 
     def missing(self, names: tuple[str, ...]) -> list[str]:

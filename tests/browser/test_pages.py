@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import (
-    SCHEMES,
     WIDTHS,
     Scheme,
     clipped,
@@ -25,28 +24,39 @@ from tests.browser.paper import dense, on_paper
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_axe_core_finds_no_violation(browser: Browser, site: Site, scheme: Scheme) -> None:
-    found = []
-    with opened(browser, site.path) as page:
-        for width in (400, 1200) if scheme == "light" else (1200,):
-            if (width, scheme) in site.unfolded:
-                unfold(page)
-            show(page, width=width, scheme=scheme)
-            found += [f"{width} px: {each}" for each in violations(page)]
-        found += faint(page)
-    assert not found, "\n".join(found)
+@pytest.fixture(scope="module")
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    """The page, folded, for the tests that change nothing but its size and its folds."""
+    with opened(browser, site.path) as found:
+        yield found
 
 
-@pytest.mark.parametrize("folded", [True, False], ids=["folded", "unfolded"])
-def test_nothing_is_cut_off_at_any_width(browser: Browser, site: Site, folded: bool) -> None:
-    with opened(browser, site.path) as page:
+def test_nothing_is_cut_off_at_any_width_and_its_weight(
+    page: Page, site: Site, shown: Callable[[str], None]
+) -> None:
+    found, heights = [], list[int]()
+    for folded in (True, False):
         if not folded:
             unfold(page)
-        found = []
         for width in WIDTHS:
             show(page, width=width)
             found += [f"{width} px: {each}" for each in (*sideways(page), *clipped(page))]
+        nodes, height = page.evaluate(SIZE)  # at 1200 pixels, the last
+        heights.append(height)
+    assert not found, "\n".join(found)
+    size = site.path.stat().st_size
+    shown(f"{size} bytes, {nodes} nodes, {heights[0]} px at 1200 px, {heights[1]} px unfolded")
+    assert 0 < heights[0] <= heights[1]
+    assert site.height is None or heights[1] <= site.height
+
+
+def test_axe_core_finds_no_violation(page: Page) -> None:
+    """Unfolded, the wide page in the dark: each width and each scheme once."""
+    unfold(page)
+    found = []
+    for width, scheme in LOOKS:
+        show(page, width=width, scheme=scheme)
+        found += [f"{width} px: {each}" for each in (*violations(page), *faint(page))]
     assert not found, "\n".join(found)
 
 
@@ -69,15 +79,5 @@ def test_every_result_is_named_without_scripts(browser: Browser, site: Site) -> 
     assert [name for name in site.names if dense(name) not in text] == []
 
 
-def test_weight(browser: Browser, site: Site, shown: Callable[[str], None]) -> None:
-    with opened(browser, site.path) as page:
-        nodes, folded = page.evaluate(SIZE)
-        unfold(page)
-        _, unfolded = page.evaluate(SIZE)
-    size = site.path.stat().st_size
-    shown(f"{size} bytes, {nodes} nodes, {folded} px at 1200 px, {unfolded} px unfolded")
-    assert 0 < folded <= unfolded
-    assert site.height is None or unfolded <= site.height
-
-
+LOOKS: tuple[tuple[int, Scheme], ...] = ((400, "light"), (1200, "dark"))
 SIZE = "[document.querySelectorAll('*').length, document.scrollingElement.scrollHeight]"

@@ -33,21 +33,14 @@ def test_table_page_and_document(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "<svg" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("at", "done", "headline"),
-    [
-        ("non-private", [], "Nothing was compared: interrupted"),
-        ("projected-walk", ["non-private", "majority"], "Nothing was compared: interrupted"),
-        (
-            "private-knn",
-            ["non-private", "majority", "projected-walk", "projected-walk"],
-            "; the comparison is incomplete",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("at", "done", "headline"), [
+    ("non-private", 0, "Nothing was compared: interrupted"),
+    ("projected-walk", 2, "Nothing was compared: interrupted"),
+    ("private-knn", 4, "; the comparison is incomplete"),
+])  # fmt: skip
 def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
     at: str,
-    done: list[str],
+    done: int,
     headline: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -69,13 +62,13 @@ def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
     assert main(words) == 130
     document = json.loads((tmp_path / "frontier.json").read_text(encoding="utf-8"))
     assert document["complete"] is False
-    assert [row["name"] for row in document["rows"]] == done
     asked: list[tuple[str, float | None]] = [("non-private", None), ("majority", None)]
     asked += [(name, loss) for name in ("projected-walk", "private-knn") for loss in (0.5, 1.0)]
+    assert [row["name"] for row in document["rows"]] == [name for name, _ in asked[:done]]
     missing = [(row["name"], row.get("epsilon")) for row in document["missing"]]
-    assert missing == asked[len(done) :]
+    assert missing == asked[done:]
     assert set(json.loads((tmp_path / "costs.json").read_text(encoding="utf-8"))) == {
-        name if loss is None else f"{name} {loss:g}" for name, loss in asked[: len(done)]
+        name if loss is None else f"{name} {loss:g}" for name, loss in asked[:done]
     }
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     for text in (" ".join(capsys.readouterr().out.split()), page):
@@ -83,7 +76,7 @@ def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
         assert "The comparison was interrupted and is incomplete. Missing: " in text
         assert all(name in text for name, _ in missing)
         assert text.count("private-knn at ε = ") == 2
-    assert ("<svg" in page) == ("projected-walk" in done)
+    assert ("<svg" in page) == (done > 2)
 
 
 def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,8 +88,9 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_no_number_depends_on_the_jobs(tmp_path: Path) -> None:
+    few = ["compare-mechanisms", "projected-walk", "--splits", "2", "-q"]
     for jobs in ("1", "2"):
-        assert main([*WORDS, "--jobs", jobs, "--out", str(tmp_path / jobs)]) == 0
+        assert main([*few, "--jobs", jobs, "--out", str(tmp_path / jobs)]) == 0
     one, two = ((tmp_path / jobs / "frontier.json").read_bytes() for jobs in ("1", "2"))
     assert one == two
     assert b'"membership"' in one

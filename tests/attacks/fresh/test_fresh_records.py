@@ -10,18 +10,18 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.record.attack_compare import counted_again
 from dpassay.record.kinds import ATTACKS
+from tests.attacks.command import attack
 
 WORDS = (
-    *("attack", "soft-majority", "--epsilon", "1", "--against", "mechanism", "--attacks", "gap"),
-    *("--records", "60", "--references", "4", "--budgets", "1", "--copies", "0"),
-    *("--transcripts", "0", "-q"),
+    "soft-majority -p r=5 --epsilon 1 --against mechanism --attacks gap --records 60 "
+    "--references 4 --budgets 1 --copies 0 --transcripts 0 -q"
 )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("fresh")
-    assert main([*WORDS, "--out", str(made)]) == 0
+    assert attack(f"{WORDS} --out {made}") == 0
     return made
 
 
@@ -41,11 +41,9 @@ def test_the_record_tells_them_apart(record: Any) -> None:
 def test_no_number_depends_on_the_processes_and_none_are_asked_with_models(
     record: Any, tmp_path: Path
 ) -> None:
-    assert main([*WORDS, "--jobs", "2", "--out", str(tmp_path)]) == 0
-    again = ATTACKS.read(tmp_path / "attack.json")
-    assert again["subjects"] == record["subjects"]
-    given = ["--models", str(record["run"]["targets"]), "--allow-inconclusive"]
-    assert main([*WORDS, *given, "--out", str(tmp_path)]) == 0
+    assert attack(f"{WORDS} --jobs 2 --out {tmp_path}") == 0
+    assert ATTACKS.read(tmp_path / "attack.json")["subjects"] == record["subjects"]
+    assert attack(f"{WORDS} --models 4 --allow-inconclusive --out {tmp_path}") == 0
     fewer = ATTACKS.read(tmp_path / "attack.json")["subjects"][0]["certified"]
     assert not any("fresh" in bound for bound in fewer)
 

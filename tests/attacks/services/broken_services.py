@@ -1,13 +1,11 @@
-"""Services that are right, and services with one thing wrong each.
-
-Randomised response on the label of the nearest record.
-"""
+"""Randomised response on the label of the nearest record: right services, and broken ones."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +20,13 @@ class BudgetSpent(RuntimeError):
 
 
 def odds(data: Labelled, x: Array, epsilon: float) -> float:
-    """Log-odds of label 1.
-
-    The label of the nearest record, in favour of which the answer is epsilon-private.
-    """
+    """Log-odds of label 1: those of the nearest record's label, which is epsilon-private."""
     nearest = int(np.argmin(((data.X - x) ** 2).sum(axis=1)))
     return epsilon / 2 * (2 * int(data.y[nearest]) - 1)
 
 
 class Session:
-    def __init__(
-        self,
-        service: Honest,
-        data: Labelled,
-        rng: np.random.Generator,
-        key: tuple[int, str],
-        budget: int | None,
-    ) -> None:
+    def __init__(self, service: Honest, data: Labelled, rng: Any, key: Any, budget: Any) -> None:
         self.service, self.data, self.rng, self.key, self.budget = service, data, rng, key, budget
 
     def ask(self, x: Array) -> int:
@@ -59,9 +47,8 @@ class Honest:
         self.streams: dict[tuple[int, str], np.random.Generator] = {}
 
     def __call__(self, data: Labelled, seed: int, user: str) -> Session:
-        return Session(
-            self, data, self.stream(seed, user), (seed, user), self.limit if self.declared else None
-        )
+        budget = self.limit if self.declared else None
+        return Session(self, data, self.stream(seed, user), (seed, user), budget)
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         """Coins that go on where they were when the user comes back."""
@@ -75,9 +62,13 @@ class Honest:
     def spend(self, session: Session, x: Array) -> None:
         with self.lock:
             spent = self.ledger.get(session.key, 0)
-            if spent >= self.limit:
+            if spent >= self.limit + self.more(session):
                 raise BudgetSpent(self.refusal(session, x))
             self.ledger[session.key] = spent + 1
+
+    def more(self, session: Session) -> int:
+        """Answers beyond the budget."""
+        return 0
 
     def refusal(self, session: Session, x: Array) -> str:
         return f"the budget of {self.limit} is spent"
@@ -169,10 +160,7 @@ class Declared(Shared):
 
 
 class Model(Honest):
-    """Correct: one model, whose weight has Laplace noise of the deployment's seed.
-
-    Answers without coins of their own.
-    """
+    """Correct: one noisy model of the deployment's seed, and answers without coins of their own."""
 
     def answer(self, session: Session, x: Array) -> int:
         noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
@@ -187,12 +175,8 @@ class Deaf(Honest):
 
 
 class OffByOne(Honest):
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:
-            spent = self.ledger.get(session.key, 0)
-            if spent > self.limit:
-                raise BudgetSpent(self.refusal(session, x))
-            self.ledger[session.key] = spent + 1
+    def more(self, session: Session) -> int:
+        return 1
 
 
 class AskOn(Honest):
@@ -247,12 +231,8 @@ class TellsByTime(Honest):
 
     declared = False
 
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:
-            spent = self.ledger.get(session.key, 0)
-            if spent >= self.limit + int(session.data.y[0]):
-                raise BudgetSpent(self.refusal(session, x))
-            self.ledger[session.key] = spent + 1
+    def more(self, session: Session) -> int:
+        return int(session.data.y[0])
 
 
 class Failing(Honest):
@@ -268,26 +248,5 @@ def askless(data: Labelled, seed: int, user: str) -> object:
     return object()
 
 
-honest, undeclared, endless, counting, certain = (
-    Honest(),
-    Undeclared(),
-    Endless(),
-    Counting(),
-    Certain(),
-)
-majority = Majority()
-cached, eternal, sticky, shared = Cached(), Eternal(), Sticky(), Shared()
-declared, model, deaf, one_model = Declared(), Model(), Deaf(), OneModel()
-off_by_one, ask_on, reopened, racing, never = (
-    OffByOne(),
-    AskOn(),
-    Reopened(),
-    Racing(),
-    NeverRefuses(),
-)
-tells_query, tells_data, tells_by_time, failing = (
-    TellsQuery(),
-    TellsData(),
-    TellsByTime(),
-    Failing(),
-)
+honest, declared, model, deaf, majority = Honest(), Declared(), Model(), Deaf(), Majority()
+cached, shared, tells_query, failing = Cached(), Shared(), TellsQuery(), Failing()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -41,6 +41,19 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
         except BudgetSpent as error:
             return 429, {"error": str(error)}
 
+    def guarded(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        return reply(path, asked) if path in PATHS else (404, {})
+
+    with replying(guarded, capabilities) as url:
+        yield url
+
+
+@contextmanager
+def replying(
+    reply: Callable[[str, Any], tuple[int, Any]], capabilities: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """Yield the address of a server that gives the status and the body of each reply."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -49,7 +62,7 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.told(*(reply(self.path, body) if self.path in PATHS else (404, {})))
+            self.told(*reply(self.path, body))
 
         def told(self, status: int, found: dict[str, Any]) -> None:
             said = json.dumps(found).encode()
@@ -63,8 +76,7 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
         daemon_threads = True
 
     server = Server(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
+    Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:

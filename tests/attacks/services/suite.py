@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from dpassay.attacks.services.records import PLAIN
+from dpassay.attacks.services.streams import CANCELS, REPLAYED, REUSED
 from dpassay.data import Labelled
-from tests.attacks.services.broken_services import Array, BudgetSpent, Honest, Session, odds
+from tests.attacks.services import broken_services as broken
+from tests.attacks.services.broken_services import Array, Honest, Session, odds
 
 LIMIT = 48
 
@@ -20,18 +24,34 @@ class Plain(Honest):
     limit = LIMIT
 
 
+def digest(*what: object) -> bytes:
+    return hashlib.sha256(repr(what).encode()).digest()
+
+
+def seeded(name: str, by: Callable[[int, str], Any]) -> type[Plain]:
+    """Return a service whose coins depend on this alone of the deployment's seed and the user."""
+    return type(
+        name, (Plain,), {"coins": lambda _, seed, user: np.random.default_rng(by(seed, user))}
+    )
+
+
+Clock = seeded("Clock", lambda seed, user: int(time.time()))
+DeploymentClock = seeded("DeploymentClock", lambda seed, user: [seed, int(time.time())])
+Groups = seeded("Groups", lambda seed, user: [seed, int(user[-1])])
+"""Users whose names end alike have the same coins."""
+SixteenBits = seeded("SixteenBits", lambda seed, user: int.from_bytes(digest(seed, user)[:2]))
+SixteenBitsOfUsers = seeded("SixteenBitsOfUsers", lambda seed, user: [seed, *digest(user)[:2]])
+SixteenBitsOfDeployments = seeded(
+    "SixteenBitsOfDeployments", lambda seed, user: [seed % 2**16, *digest(user)]
+)
+Shared = seeded("Shared", lambda seed, user: seed)
+
+
 class Replay(Plain):
     """The coins begin anew whenever a session is opened."""
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         return self.coins(seed, user)
-
-
-class Clock(Plain):
-    """Seeded by the second in which a session is opened."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(int(time.time()))
 
 
 class FirstAnswerClock(Plain):
@@ -57,44 +77,11 @@ class EveryAnswerClock(Plain):
         return super().answer(session, x)
 
 
-class DeploymentClock(Plain):
-    """Seeded by the deployment and the second in which a session is opened."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, int(time.time())])
-
-
 class OneSeed(Plain):
     """Every session of every deployment begins with the same seed."""
 
     def stream(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng(42)
-
-
-class Groups(Plain):
-    """Users whose names end alike have the same coins."""
-
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, int(user[-1])])
-
-
-def digest(*what: object) -> bytes:
-    return hashlib.sha256(repr(what).encode()).digest()
-
-
-class SixteenBits(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(digest(seed, user)[:2]))
-
-
-class SixteenBitsOfUsers(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed, *digest(user)[:2]])
-
-
-class SixteenBitsOfDeployments(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng([seed % 2**16, *digest(user)])
 
 
 class Part(Plain):
@@ -178,34 +165,16 @@ class Cached(Rounded):
     digits = 12
 
 
-class Sticky(Plain):
-    """One coin a session, whatever it is asked."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        u = session.__dict__.setdefault("u", session.rng.random())
-        return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+class Sticky(broken.Sticky):
+    limit = LIMIT
 
 
-class Shared(Plain):
-    def coins(self, seed: int, user: str) -> np.random.Generator:
-        return np.random.default_rng(seed)
-
-
-class Reopened(Plain):
-    """The budget is the session's, not the user's."""
-
-    def spend(self, session: Session, x: Array) -> None:
-        with self.lock:  # it races with no thread: its defect is the session's alone
-            spent = session.__dict__["spent"] = session.__dict__.get("spent", 0) + 1
-        if spent > self.limit:
-            raise BudgetSpent(self.refusal(session, x))
+class Reopened(broken.Reopened):
+    limit = LIMIT
 
 
 class Unlearning(Plain):
-    """Right: a record that was deleted is out, the ledger and the coins go on, on disk as it were.
-
-    A restart loses nothing.
-    """
+    """Right: a deleted record is out, and the ledger and the coins survive a restart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -216,7 +185,7 @@ class Unlearning(Plain):
         kept[self.deleted.get(seed, [])] = False
         return super().__call__(Labelled(data.X[kept], data.y[kept]), seed, user)
 
-    def restart(self, seed: int) -> None:
+    def restart(self, seed: int = 0) -> None:
         pass
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
@@ -255,8 +224,8 @@ class LeftIn(Unlearning):
         pass
 
 
-class Undeclared(Plain):
-    declared = False
+class Undeclared(broken.Undeclared):
+    limit = LIMIT
 
 
 class Trained(Plain):
@@ -367,6 +336,82 @@ class Live(Plain):
         )
 
 
+class BatchSession(Session):
+    def ask_many(self, points: Array) -> list[Any]:
+        for x in points:
+            self.service.spend(self, x)
+        scores = np.array([odds(self.data, x, self.service.epsilon) for x in points])
+        return self.service.batch(self, scores)  # type: ignore[attr-defined, no-any-return]
+
+
+class Batches(Plain):
+    """Right: the answers of a batch are drawn in an order of its own."""
+
+    session = BatchSession
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        return self.session(self, data, self.stream(seed, user), (seed, user), self.limit)
+
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        found = np.empty(len(scores), dtype=int)
+        for i in session.rng.permutation(len(scores)):
+            found[i] = session.rng.random() < 1 / (1 + np.exp(-scores[i]))
+        return list(found.tolist())
+
+
+class OneCoin(Batches):
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        return list((session.rng.random() < 1 / (1 + np.exp(-scores))).astype(int).tolist())
+
+
+class OneNoise(Batches):
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        return list((scores + session.rng.laplace(scale=4)).tolist())
+
+
+class ZeroSum(Batches):
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        noise = session.rng.laplace(scale=4, size=len(scores))
+        return list((scores + noise - noise.mean()).tolist())
+
+
+class SameBatch(Batches):
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        u = np.random.default_rng([session.key[0], *session.key[1].encode()]).random(len(scores))
+        return list((u < 1 / (1 + np.exp(-scores))).astype(int).tolist())
+
+
+class NoisyNumbers(Batches):
+    """Right."""
+
+    def batch(self, session: Session, scores: Array) -> list[Any]:
+        return list((scores + session.rng.laplace(scale=4, size=len(scores))).tolist())
+
+
+class ScoreSession(Session):
+    def probabilities(self, x: Array) -> list[float]:
+        self.service.spend(self, x)
+        score = odds(self.data, x, self.service.epsilon)
+        p = float(1 / (1 + np.exp(-score - self.service.noise(self))))  # type: ignore[attr-defined]
+        return [1 - round(p, 2), round(p, 2)]
+
+
+class PlainScores(Batches):
+    """Labels have coins, probabilities are only rounded."""
+
+    session = ScoreSession  # type: ignore[assignment]
+
+    def noise(self, session: Session) -> float:
+        return 0.0
+
+
+class TrainedScores(PlainScores):
+    """Right: probabilities of a model that is trained with noise."""
+
+    def noise(self, session: Session) -> float:
+        return float(np.random.default_rng(session.key[0]).laplace(scale=2))
+
+
 BROKEN: dict[type[Honest], str] = {
     Replay: "answers replayed when a session is reopened",
     Clock: "noise seeded by the clock",
@@ -394,9 +439,14 @@ VARIANTS: dict[type[Honest], str] = {
     Groups: "seed shared between part of the users",
     SameNoise: "deletion reuses the coins",
     LeftIn: "deletion leaves the record in",
+    OneCoin: REUSED,
+    OneNoise: REUSED,
+    ZeroSum: CANCELS,
+    SameBatch: REPLAYED,
+    PlainScores: PLAIN,
 }
 RIGHT = (Plain, Undeclared, Trained, Memoised, RateLimited, Vectors, Live, Unlearning)
 RIGHT_VARIANTS = (
     *(Linear, MemoisedForUsers, MemoisedByItsWord, OneLedger),
-    *(Weights, DecimalTree, Scores),
+    *(Weights, DecimalTree, Scores, Batches, NoisyNumbers, TrainedScores),
 )

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -18,6 +15,7 @@ import pytest
 from dpassay.attacks.services.hosted import service_of
 from dpassay.attacks.services.interface import Refusal
 from dpassay.data import Labelled
+from tests.attacks.services.http_services import replying
 from tests.docs.test_ten_lines import LINES, lines_of_code
 
 FILE = Path(__file__).parents[3] / "examples" / "services" / "flask_app.py"
@@ -59,27 +57,12 @@ def test_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_error(404)
+    def reply(path: str, asked: Any) -> tuple[int, Any]:
+        request.json = asked
+        return 200, example.app.posts[path]()
 
-        def do_POST(self) -> None:
-            request.json = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            said = json.dumps(example.app.posts[self.path]()).encode()
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(said)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        service = service_of(f"http://127.0.0.1:{server.server_port}/", seed=0)
+    with replying(reply) as url:
+        service = service_of(f"{url}/", seed=0)
         session = service.open(Labelled(np.zeros((2, 1)), np.array([1, 0])), 0, "me")
         assert session.transcript([np.zeros(1)] * 5) == (1, 1, 1)
         assert session.ask(np.zeros(1)) == Refusal("returned None")
-    finally:
-        server.shutdown()
-        server.server_close()

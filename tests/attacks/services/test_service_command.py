@@ -1,7 +1,4 @@
-"""`dpassay attack service`.
-
-Repeated queries of a service on a real pair, and tenants who compare transcripts.
-"""
+"""`dpassay attack service`: repeated queries on a real pair, and tenants who compare notes."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 from dpassay.attacks.repeated.run import Repeated
+from dpassay.attacks.services import defects
 from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.interface import Service
@@ -23,12 +20,15 @@ from dpassay.claims import DP, Claim
 from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
-from dpassay.record.attack_record import attack_schema
+from tests.attacks.command import attack, record_of
 from tests.attacks.services import broken_services as broken
 
 MODULE = "tests.attacks.services.broken_services"
-SMALL = ["--records", "40", "--references", "4", "--models", "2", "--copies", "1"]
-SMALL += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
+WORDS = f"service --records 20 -q {MODULE}"
+SMALL = (
+    "--records 40 --references 4 --models 2 --copies 1 --attacks gap --against mechanism --json -q "
+    "--budgets 1"
+)
 """Attacks that could hardly succeed, and take no time."""
 
 
@@ -51,10 +51,11 @@ class Own:
 
 
 @pytest.fixture(autouse=True)
-def few_openings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In each birthday test, of which the suite of services tells."""
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few openings of each birthday test, and a control that gives up early: see test_suite.py."""
     assert probe.__kwdefaults__ is not None
-    monkeypatch.setitem(probe.__kwdefaults__, "openings", 100)
+    monkeypatch.setitem(probe.__kwdefaults__, "openings", 20)
+    monkeypatch.setattr(defects, "CONTROL_STAGES", (24, 384))
 
 
 @pytest.fixture(scope="module")
@@ -63,33 +64,26 @@ def data() -> Labelled:
     return Labelled(rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
 
 
-def attack(
-    factory: object, data: Labelled, *, shared: bool = False, epsilon: float = 1.0, n: int = 300
+def repeated(
+    service: broken.Honest, data: Labelled, *, shared: bool = False, n: int = 300, room: int = 16
 ) -> tuple[Repeated, ...]:
-    claim = DP(epsilon=epsilon)
-    return attack_service(
-        Service(factory, "s"),
-        data,
-        claim,
-        transcripts=n,
-        room=16,
-        shared=shared,
-        alpha=1e-3,
-        seed=0,
-    )
+    known: dict[str, Any] = {"transcripts": n, "room": room, "alpha": 1e-3, "seed": 0}
+    return attack_service(Service(service, "s"), data, DP(epsilon=1.0), shared=shared, **known)
 
 
 def test_fresh_noise_grows_and_keeps_its_claim(data: Labelled) -> None:
-    (found,) = attack(broken.Honest(), data)
+    """Also where tenants compare what they are told."""
+    found, compared = repeated(broken.Honest(), data, shared=True)
+    assert not any(test.broken for test in (*found.tests, *compared.tests))
+    assert compared.why == ""
     lower = [test.lower.value for test in found.tests]
     assert [test.m for test in found.tests] == [1, 2, 4, 8]
     assert lower[-1] > 2 * lower[0] > 0
-    assert not any(test.broken for test in found.tests)
     assert not found.sticky
 
 
 def test_sticky_noise_is_called_sticky_and_does_not_grow(data: Labelled) -> None:
-    (found,) = attack(broken.Sticky(), data)
+    (found,) = repeated(broken.Sticky(), data)
     lower = [test.lower.value for test in found.tests]
     assert found.sticky
     assert found.why.startswith("sticky")
@@ -98,7 +92,7 @@ def test_sticky_noise_is_called_sticky_and_does_not_grow(data: Labelled) -> None
 
 
 def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> None:
-    alone, compared = attack(broken.Shared(), data, shared=True)
+    alone, compared = repeated(broken.Shared(), data, shared=True)
     assert not any(test.broken for test in alone.tests)
     assert compared.tests[0].broken  # m = 1, claimed 1
     assert "coins are shared between users" in compared.why
@@ -108,69 +102,41 @@ def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> N
 def test_the_seed_of_a_correct_model_is_not_the_attackers(
     kind: type[broken.Honest], data: Labelled
 ) -> None:
-    """Its noise is of training.
-
-    With the victim's seed for S and S', which nobody has, the claim of 1 was certified broken.
-    """
+    """With the victim's seed for S and S', which nobody has, it would be certified broken."""
     service = kind()
     service.limit = 1
-    claim = DP(epsilon=1.0)
-    known: dict[str, Any] = {"transcripts": 300, "room": 1, "alpha": 1e-3, "seed": 0}
-    alone, compared = attack_service(Service(service, "s"), data, claim, shared=True, **known)
+    alone, compared = repeated(service, data, shared=True, room=1)
     assert compared.tests[0].broken
     assert not alone.tests[0].broken
-    assert (
-        len(attack_service(Service(service, "t", seed=1), data, claim, shared=False, **known)) == 1
-    )
 
 
 def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "service", "--records", "30", "-q", "--epsilon", "1", "--transcripts", "200"]
-    assert main([*words, f"{MODULE}:model", "--out", str(tmp_path)]) == 0
+    assert attack(f"{WORDS}:model --epsilon 1 --transcripts 200 --out {tmp_path}") == 0
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "remark: one draw" in told
     assert "claim broken" not in told
     assert "Remark: one draw" in (tmp_path / "attack.md").read_text(encoding="utf-8")
-    (found,) = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))["repeated"]
+    (found,) = record_of(tmp_path)["repeated"]
     assert all(test["lower"] <= 1 for test in found["rungs"])
 
 
 def test_the_command_of_a_record_says_what_variables_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Variables decide on seed and confidence.
-
-    A command without them was none that makes the record again.
-    """
-    words = [
-        "attack",
-        "service",
-        "--records",
-        "20",
-        "-q",
-        f"{MODULE}:tells_query",
-        "--out",
-        str(tmp_path),
-    ]
-    for name, said in {
-        "SEED": "3",
-        "CONFIDENCE": "0.95",
-        "JOBS": "2",
-        "BUDGET": "200",
-        "TOLERANCE": "0.5",
-    }.items():
-        monkeypatch.setenv(f"DPASSAY_{name}", said)
-    assert main(words) == 1
-    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
-    for name in ("SEED", "CONFIDENCE", "JOBS", "BUDGET", "TOLERANCE"):
+    """Without what variables said of seed and confidence it would make another record."""
+    said = {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}
+    for name, value in said.items():
+        monkeypatch.setenv(f"DPASSAY_{name}", value)
+    assert attack(f"{WORDS}:tells_query --out {tmp_path}") == 1
+    record = record_of(tmp_path)
+    for name in said:
         monkeypatch.delenv(f"DPASSAY_{name}")
     again = shlex.split(record["run"]["command"])
     assert again[:5] == ["dpassay", "attack", "service", "--confidence=0.95", "--seed=3"]
     broken.tells_query.__init__()  # type: ignore[misc]  # nobody has been there
     assert main([*again[1:], "-q", "--out", str(tmp_path / "again")]) == 1
-    replayed = json.loads((tmp_path / "again" / "attack.json").read_text(encoding="utf-8"))
-    assert replayed == record
+    assert record_of(tmp_path / "again") == record
 
 
 def test_a_service_says_whether_its_seed_is_shared() -> None:
@@ -182,41 +148,26 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
         Service(odd, "s").shares_seed  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("deaf", "no change of its answers"),
-        ("majority", "the randomness of its answers could not be"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("deaf", "no change of its answers"),
+    ("majority", "the randomness of its answers could not be"),
+])  # fmt: skip
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "attack",
-        "service",
-        "--records",
-        "30",
-        "-q",
-        f"{MODULE}:{name}",
-        "--out",
-        str(tmp_path),
-    ]
-    assert main(words) == 4
+    words = f"{WORDS}:{name} --out {tmp_path}"
+    assert attack(f"{words} --allow-inconclusive") == 0
     told = capsys.readouterr().out
     assert told.startswith(f"{MODULE}:{name}: inconclusive, ")
     assert said in told
     assert "no defects" not in told
-    assert "not everything could be examined" in (tmp_path / "attack.md").read_text(
-        encoding="utf-8"
-    )
+    page = (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not everything could be examined" in page
     # another seed makes other users
-    assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0
-    capsys.readouterr()
-    assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
-    shown, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
-    assert "not broken" not in shown
-    assert "  not examined\n" in shown
+    assert attack(f"{words} --seed 1 --epsilon 1 --transcripts 200") == 4
+    told, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not broken" not in told
+    assert "  not examined\n" in told
     assert (
         "1 claim, 0 broken, 0 not broken (could have seen it), 0 could not have been seen, 1 "
         "not examined"
@@ -226,76 +177,61 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     assert "did not break" not in page
 
 
-@pytest.mark.slow
-def test_comparing_tenants_of_a_correct_service_shows_nothing(data: Labelled) -> None:
-    _, compared = attack(broken.Honest(), data, shared=True, n=200)
-    assert not any(test.broken for test in compared.tests)
-    assert compared.why == ""
-
-
 def test_a_wrong_claim_is_broken(data: Labelled) -> None:
     service = broken.Honest()
     service.epsilon = 4.0
-    (found,) = attack(service, data, n=150)
+    (found,) = repeated(service, data, n=150)
     assert any(test.broken for test in found.tests)
 
 
 def test_refused(data: Labelled) -> None:
+    service = broken.Honest()
     with pytest.raises(InvalidInput, match="--transcripts"):
-        attack(broken.Honest(), data, n=3)
+        repeated(service, data, n=3)
     with pytest.raises(InvalidInput, match="two labels"):
-        attack(broken.Honest(), Labelled(data.X, np.zeros(20)))  # type: ignore[arg-type]
-    short = broken.Honest()
-    short.limit = 3
+        repeated(service, Labelled(data.X, np.zeros(20)))  # type: ignore[arg-type]
+    service.limit = 3
     with pytest.raises(TargetError, match="refused after 3 answers"):
-        attack(short, data)
+        repeated(service, data)
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plain = ["attack", "service", "--records", "30", "-q"]
-    said = [*plain, "--transcripts", "200"]
-    assert main([*said, f"{MODULE}:honest", "--epsilon", "1"]) == 0
+    claimed = "--epsilon 1 --transcripts 200"
+    assert attack(f"{WORDS}:honest {claimed}") == 0
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "claimed" in told
-    assert main([*said, f"{MODULE}:shared", "--epsilon", "1"]) == 1
-    # it does not say that others have its seed
-    assert "claim broken" not in capsys.readouterr().out
-    assert main([*said, f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
+    assert attack(f"{WORDS}:shared {claimed} --json") == 1
+    (alone,) = json.loads(capsys.readouterr().out)["repeated"]  # others are not said to have a seed
+    assert not any(test["broken"] for test in alone["rungs"])
+    assert attack(f"{WORDS}:declared {claimed} --out {tmp_path}") == 1
     told = capsys.readouterr().out
     assert "seed shared between users" in told
     assert "claim broken" in told
-    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    record = record_of(tmp_path)
     assert record["schema"] == "dpassay/attack/1"
     assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
     assert len(record["repeated"]) == 2
-    assert main([*plain, f"{MODULE}:off_by_one", "--json"]) == 1
-    record = json.loads(capsys.readouterr().out)
-    assert record["repeated"] == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["nowhere:x"], 2, "cannot import 'nowhere'"),
-        (["nowhere"], 2, "module:object"),
-        ([f"{MODULE}:nothing"], 2, "has no 'nothing'"),
-        ([f"{MODULE}:np"], 2, "must be a callable"),
-        ([f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
-        ([f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
-        ([f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"], 2, "--transcripts = 5"),
-        ([f"{MODULE}:honest", "soft-majority"], 2, "soft-majority: no such option or argument"),
-        ([f"{MODULE}:honest", "-p", "r=5"], 2, "-p: no such option or argument"),
-        ([f"{MODULE}:failing_factory"], 3, "raised OSError"),
-        ([f"{MODULE}:askless"], 3, "expected a session"),
-        ([f"{MODULE}:failing"], 3, "ZeroDivisionError"),
-        ([f"{MODULE}:honest", "--transcripts", "9"], 2, "--transcripts = 9"),
-    ],
-)
+@pytest.mark.parametrize(("words", "code", "said"), [
+    ("nowhere:x", 2, "cannot import 'nowhere'"),
+    ("nowhere", 2, "module:object"),
+    (f"{MODULE}:nothing", 2, "has no 'nothing'"),
+    (f"{MODULE}:np", 2, "must be a callable"),
+    (f"{MODULE}:honest --epsilon 1,2", 2, "--epsilon = '1,2'"),
+    (f"{MODULE}:honest --epsilon -1", 2, "--epsilon = '-1'"),
+    (f"{MODULE}:honest --epsilon 1 --transcripts 5", 2, "--transcripts = 5"),
+    (f"{MODULE}:honest soft-majority", 2, "soft-majority: no such option or argument"),
+    (f"{MODULE}:honest -p r=5", 2, "-p: no such option or argument"),
+    (f"{MODULE}:failing_factory", 3, "raised OSError"),
+    (f"{MODULE}:askless", 3, "expected a session"),
+    (f"{MODULE}:failing", 3, "ZeroDivisionError"),
+])  # fmt: skip
 def test_errors_in_one_line(
-    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    words: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["attack", "service", "-q", *words]) == code
+    assert attack(f"service -q {words}") == code
     told = capsys.readouterr()
     assert said in told.err
     assert told.err.count("\n") == 1
@@ -303,21 +239,17 @@ def test_errors_in_one_line(
 
 
 def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["attack", "soft-majority", "--epsilon", "1,8", "-p", "r=5", *SMALL]
-    assert main([*small, "--transcripts", "1000"]) == 4  # two guesses could have shown nothing
-    record = json.loads(capsys.readouterr().out)
-    assert [[test["m"] for test in each["rungs"]] for each in record["repeated"]] == [
-        [1, 2, 4, 8],
-        [1],
-    ]
-    assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
-    assert main([*small, "--transcripts", "0"]) == 4
+    small = f"soft-majority --epsilon 1,8 -p r=5 {SMALL}"
+    assert attack(f"{small} --transcripts 1000") == 4  # two guesses could have shown nothing
+    found = json.loads(capsys.readouterr().out)["repeated"]
+    assert [[test["m"] for test in each["rungs"]] for each in found] == [[1, 2, 4, 8], [1]]
+    assert found[0]["name"] == "soft-majority, epsilon = 1"
+    assert attack(f"{small} --transcripts 0") == 4
     assert json.loads(capsys.readouterr().out)["repeated"] == []
 
 
 def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", f"{__name__}:Own", "--epsilon", "2", *SMALL, "--transcripts", "1000"]
-    assert main(words) == 4
+    assert attack(f"{__name__}:Own --epsilon 2 {SMALL} --transcripts 1000") == 4
     (found,) = json.loads(capsys.readouterr().out)["repeated"]
     assert [test["m"] for test in found["rungs"]] == [1, 2, 4]
     assert all(test["limits"] is None and test["lower"] < test["basic"] for test in found["rungs"])
@@ -328,22 +260,17 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
 def test_the_record_of_a_service_is_valid_and_makes_pages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["attack", "service", "--records", "30", f"{MODULE}:cached", "--out", str(tmp_path)]
-    assert main(words) == 1
+    assert attack(f"service --records 30 {MODULE}:cached --out {tmp_path}") == 1
     assert "attack.html" in capsys.readouterr().err
-    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    record = record_of(tmp_path)
+    assert record["repeated"] == []
     for page in ("attack.html", "attack.md"):
         text = (tmp_path / page).read_text(encoding="utf-8")
         assert "1 defect found" in text
         assert "cached answers" in text
         assert "Nothing was attacked" not in text
-    assert (
-        main(
-            ["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]
-        )
-        == 1
-    )
+    words = ["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]
+    assert main(words) == 1
     assert (tmp_path / "again/attack.html").read_bytes() == (tmp_path / "attack.html").read_bytes()
     del record["run"]["service"]
     (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")

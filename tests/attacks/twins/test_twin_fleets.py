@@ -99,29 +99,15 @@ def content(found: Models) -> list[bytes]:
     return [each.seen.tobytes() for each in found.observed] + [found.accuracy.tobytes()]
 
 
-@pytest.mark.slow
-def test_same_bytes_whatever_jobs_is() -> None:
-    floor = experiment_data()
-    subjects = (Learner(make=tree, name="tree", copies=2), protected())
-    assert all(content(run(each, floor)) == content(run(each, floor, jobs=2)) for each in subjects)
-
-
 def protected(epsilon: float = 1.0) -> Protected:
     return Protected(
         target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2
     )
 
 
-def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
-    floor, subject = experiment_data(), Counting()
-    first = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
-    again = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
-    assert content(first) == content(again)
-
-
-def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_and_resumed_is_the_same(tmp_path: Path, jobs: int) -> None:
+    """No finished model is lost or trained again, in this process or in others."""
     floor, subject = experiment_data(), Counting()
 
     def stop(_: str, done: int, __: int) -> None:
@@ -129,27 +115,18 @@ def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, tmp_path, progress=stop)
-    assert len(subject.trained) == 3
+        run(subject, floor, tmp_path, jobs=jobs, progress=stop)
     assert kept(tmp_path) == 3
-    resumed = run(subject, floor, tmp_path)
-    assert len(subject.trained) == MODELS
-    assert content(resumed) == content(run(Counting(), floor))
+    assert len(subject.trained) == (3 if jobs == 1 else 0)
+    resumed, again = (run(subject, floor, tmp_path, jobs=jobs) for _ in range(2))
+    assert len(subject.trained) == (MODELS if jobs == 1 else 0)
+    assert content(resumed) == content(again) == content(run(Counting(), floor))
 
 
 @pytest.mark.slow
-def test_interrupted_processes_lose_no_finished_model_and_change_no_byte(tmp_path: Path) -> None:
-    floor, subject = experiment_data(), Learner(make=tree, name="tree", copies=2)
-
-    def stop(_: str, done: int, __: int) -> None:
-        if done == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, tmp_path, jobs=2, progress=stop)
-    assert kept(tmp_path) == 3
-    resumed = run(subject, floor, tmp_path, jobs=2)
-    assert content(resumed) == content(run(subject, floor))
+def test_answers_of_a_mechanism_do_not_depend_on_the_jobs() -> None:
+    floor = experiment_data()
+    assert content(run(protected(), floor)) == content(run(protected(), floor, jobs=2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +173,7 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
 def test_other_questions_are_not_answered_from_the_store(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    """Noise of the copies was not part of the key.
-
-    Answers at other points came back as those that were asked for.
-    """
+    """Noise of the copies was once not part of the key: old answers came back."""
     run(Counting(), experiment_data(), tmp_path)
     subject, floor = Counting(), experiment_data(**change)
     found = run(subject, floor, tmp_path)
@@ -250,10 +224,7 @@ def _arrays(floor: ExperimentData, found: Models, model: int) -> tuple[Array, An
 
 
 def test_four_references_are_enough_for_every_attack_that_compares_with_and_without() -> None:
-    """Of 20 pairs and 4 fair coins some record was in all reference models or in none.
-
-    Refused after hours of training.
-    """
+    """With fair coins some record of 40 was in all four reference models, or in none."""
     floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
     (found,) = experiment([target], floor, {"lira": lira}, Design(references=4, targets=2))

@@ -1,7 +1,4 @@
-"""Rates, area and region against plain loops, scikit-learn and hypothesis testing.
-
-Against its two inequalities.
-"""
+"""Rates, area and region against plain loops, scikit-learn and linear programs."""
 
 from __future__ import annotations
 
@@ -141,12 +138,9 @@ def test_refused(wrong: list[float]) -> None:
             roc(*both)
 
 
-@pytest.mark.parametrize("asked", [0.01, 0.1, 0.25, 0.5, 0.9])
+@pytest.mark.parametrize("asked", [0.01, 0.25, 0.9])
 def test_a_coin_gives_exactly_the_rate(asked: float) -> None:
-    """Of the non-members themselves the rate is what was asked.
-
-    Of all members it lies on the line between two points.
-    """
+    """The rate of non-members is what was asked; members lie on the line between two points."""
     rng = np.random.default_rng(5)
     one, other = rng.integers(6, size=40) + 1, rng.integers(6, size=70)
     curve = roc(one, other)

@@ -1,7 +1,4 @@
-"""The one-run p-value in fractions, its order in v, ties, abstention, and its error.
-
-Pooled models too; the error is found by enumeration.
-"""
+"""The one-run p-value in fractions, its order in v, ties, pooled models, its error."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ def test_p_value(r: int, m: int, growth: Fraction) -> None:
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4, 0.02])
 def test_more_right_guesses_never_certify_less(delta: float) -> None:
-    """So 'the bound exceeds epsilon' is 'v is at least some number'.
-
-    One p-value bounds its probability.
-    """
+    """So the bound exceeds epsilon from some v on, and one p-value bounds its probability."""
     for alpha in (0.001, 0.05):
         bounds = [largest_rejected(v, 20, delta=delta, m=50, alpha=alpha) for v in range(21)]
         assert bounds == sorted(bounds)
@@ -49,10 +43,7 @@ def test_more_right_guesses_never_certify_less(delta: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize(("delta", "r"), [(0.0, 40), (0.01, 40), (0.0, 100), (1e-3, 60)])
 def test_error_by_enumeration(epsilon: float, delta: float, r: int) -> None:
-    """Boundary mechanisms, all their outcomes.
-
-    Every coin alone exposed with probability delta, or all of them at once.
-    """
+    """Boundary mechanisms: each coin exposed alone with probability delta, or all at once."""
     alpha = 0.05
     above = np.array(
         [largest_rejected(v, r, delta=delta, m=r, alpha=alpha) > epsilon for v in range(r + 1)]
@@ -71,38 +62,29 @@ def test_error_by_enumeration(epsilon: float, delta: float, r: int) -> None:
 def test_ties_are_guessed_as_heads_and_the_surest_are_guessed() -> None:
     heads = np.array([[True, True, False, False]])
     guesses = np.array([[0.0, 3.0, -2.0, 0.5]])  # right, right, right, wrong
-    assert (
-        one_run(guesses, heads, share=1.0, alpha=0.1).v,
-        one_run(guesses, heads, share=1.0, alpha=0.1).r,
-    ) == (3, 4)
-    assert (
-        one_run(guesses, heads, share=0.5, alpha=0.1).v,
-        one_run(guesses, heads, share=0.5, alpha=0.1).r,
-    ) == (2, 2)
-    assert one_run(guesses, heads, share=0.01, alpha=0.1).r == 1  # rounded up
-    nothing = np.zeros((1, 4))
-    # the first ones, whatever the coins are
-    assert one_run(nothing, heads, share=0.5, alpha=0.1).v == 2
-    assert one_run(nothing, ~heads, share=0.5, alpha=0.1).v == 0
+    nothing = np.zeros((1, 4))  # the first ones, whatever the coins are
+    for made, truth, share, v, r in (
+        (guesses, heads, 1.0, 3, 4),
+        (guesses, heads, 0.5, 2, 2),
+        (guesses, heads, 0.01, 1, 1),  # rounded up
+        (nothing, heads, 0.5, 2, 2),
+        (nothing, ~heads, 0.5, 0, 2),
+    ):
+        found = one_run(made, truth, share=share, alpha=0.1)
+        assert (found.v, found.r) == (v, r)
 
 
 def test_guesses_do_not_look_at_the_coins() -> None:
     rng = np.random.default_rng(0)
     guesses = rng.normal(size=(3, 10))
     heads = rng.random((3, 10)) < 0.5
-    one, other = (
-        one_run(guesses, heads, share=0.3, alpha=0.1),
-        one_run(guesses, ~heads, share=0.3, alpha=0.1),
-    )
+    one, other = (one_run(guesses, each, share=0.3, alpha=0.1) for each in (heads, ~heads))
     assert one.r == other.r == 9
     assert one.v + other.v == 9  # the same guesses about turned coins
 
 
 def test_equal_infinite_scores_are_a_tie() -> None:
-    """Modified entropy is -inf of a tree that is wrong and sure.
-
-    inf - inf was no number, guessed as tails, with a warning.
-    """
+    """Modified entropy is -inf of a tree that is wrong and sure; inf - inf is no number."""
     coins = Coins(heads=np.array([[True, True, True]]))
     scores = np.array([[-np.inf, -np.inf, np.inf, np.inf, -np.inf, 1.0]])
     assert coins.guesses(scores).tolist() == [[0.0, 0.0, -np.inf]]
@@ -119,19 +101,10 @@ def test_models_are_pooled_as_one_run_with_all_their_coins() -> None:
     assert pooled.m == 120
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"v": -1},
-        {"v": 6},
-        {"r": 0},
-        {"m": 4},
-        {"epsilon": -0.1},
-        {"delta": 1.1},
-        {"delta": -1e-9},
-        {"epsilon": math.nan},
-    ],
-)
+@pytest.mark.parametrize("wrong", [
+    *({"v": -1}, {"v": 6}, {"r": 0}, {"m": 4}, {"epsilon": -0.1}, {"epsilon": math.nan}),
+    *({"delta": 1.1}, {"delta": -1e-9}),
+])  # fmt: skip
 def test_refused(wrong: dict[str, float]) -> None:
     right = {"v": 3, "r": 5, "epsilon": 1.0, "delta": 0.0, "m": 5}
     p_value(**right)  # type: ignore[arg-type]

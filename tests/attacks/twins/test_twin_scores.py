@@ -1,7 +1,4 @@
-"""Score attacks against their naive twins, and what every attack owes.
-
-Direction, no look at other targets, no look at coins.
-"""
+"""Score attacks against their naive twins: direction, no look at other targets or at coins."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ def test_single_record(m: int | None) -> None:
 
 
 def test_p_values_of_non_members_are_valid() -> None:
-    """Of non-members P[p <= u] <= u whatever is seen.
-
-    Exact, as the ranks of exchangeable models, here all of them.
-    """
+    """P[p <= u] <= u of non-members: ranks of exchangeable models, here all of them."""
     # five models without the record: each in turn is the target
     values = np.array([0.1, 0.2, 0.2, 0.5, 0.9])
     p = []
@@ -135,10 +129,7 @@ def test_exposed_records(m: int | None) -> None:
 @pytest.mark.parametrize("name", list(ATTACKS))
 @pytest.mark.parametrize("m", [None, 6])
 def test_higher_is_member(name: str, m: int | None) -> None:
-    """200 targets: any attack that reads the share of the own label beats guessing.
-
-    Whatever its details.
-    """
+    """200 targets: any attack that reads the share of the own label beats guessing."""
     reference, inside = world(60, m, 3, mirrored=True)
     target, truth = world(200, m, 4)
     scores = ATTACKS[name](reference, inside)(target)
@@ -151,23 +142,17 @@ def test_higher_is_member(name: str, m: int | None) -> None:
 
 @pytest.mark.parametrize("name", list(ATTACKS))
 @pytest.mark.parametrize("m", [None, 6])
-def test_models_are_scored_one_by_one(name: str, m: int | None) -> None:
+def test_models_are_scored_one_by_one_and_nothing_is_written_into_what_was_seen(
+    name: str, m: int | None
+) -> None:
     reference, inside, target = worlds(20, m)
+    given = reference.seen, target.seen, inside
+    before = [array.copy() for array in given]
     fitted = ATTACKS[name](reference, inside)
     together = fitted(target)
     for i in range(len(together)):
         assert np.array_equal(fitted(target.of(slice(i, i + 1)))[0], together[i])
-
-
-@pytest.mark.parametrize("name", list(ATTACKS))
-def test_nothing_is_written_into_what_was_seen(name: str) -> None:
-    reference, inside, target = worlds(20, 3)
-    before = [array.copy() for array in (reference.seen, target.seen, inside)]
-    ATTACKS[name](reference, inside)(target)
-    assert all(
-        np.array_equal(*pair)
-        for pair in zip(before, (reference.seen, target.seen, inside), strict=True)
-    )
+    assert all(np.array_equal(*pair) for pair in zip(before, given, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -198,11 +183,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wrong", "text"), REFUSED)
 def test_what_cannot_have_been_seen_is_refused(wrong: dict[str, Any], text: str) -> None:
-    right: dict[str, Any] = {
-        "seen": np.full((2, 3, 2), 0.5),
-        "y": np.zeros(3, dtype=int),
-        "m": None,
-    }
+    right: dict[str, Any] = {"seen": np.full((2, 3, 2), 0.5), "y": np.zeros(3, dtype=int)}
     Observed(**right)
     with pytest.raises(InvalidInput, match=text):
         Observed(**(right | wrong))

@@ -1,7 +1,4 @@
-"""Twins of attacks/repeated/optimal.py.
-
-Every strategy and every event, one after the other, with fractions.
-"""
+"""Twins of attacks/repeated/optimal.py: every strategy and event in turn, with fractions."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ def delta_of(P: Rows, Q: Rows, m: int, growth: Fraction) -> Fraction:
 
 
 def growth_of(P: Rows, Q: Rows, m: int, delta: Fraction) -> Fraction:
-    """The least growth >= 1 at which no strategy and no event exceeds delta.
-
-    Over all nested events of all strategies.
-    """
+    """The least growth >= 1 at which no nested event of any strategy exceeds delta."""
     best = Fraction(1)
     for strategy in strategies(m, len(P), len(P[0])):
         pairs = sorted(leaves(P, Q, m, strategy), key=lambda pair: -(pair[0] / pair[1]))

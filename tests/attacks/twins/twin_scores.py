@@ -33,10 +33,7 @@ def kinds(reference: Rows, member: Members, j: int) -> tuple[list[float], list[f
 
 
 def spreads(groups: list[list[float]]) -> list[float]:
-    """Standard deviation of every record's log-odds.
-
-    Its own from 32 models on for all records, else one for all.
-    """
+    """Deviations of records' log-odds: each its own from 32 models on, else one for all."""
     sums = []
     for group in groups:
         mean = sum(group) / len(group)
@@ -148,10 +145,7 @@ def single_record(reference: Rows, member: Members, target: Rows) -> list[list[f
 
 
 def exposed(reference: Rows, member: Members, number: int) -> list[tuple[int, float]]:
-    """Records with the best rule 'member from (or below) a share that was seen'.
-
-    And how often it guesses fair coins.
-    """
+    """Records with their best rule 'member from (or below) a share', and how often it is right."""
     found = []
     for j in range(len(reference[0])):
         best = 0.0
@@ -169,10 +163,7 @@ def exposed(reference: Rows, member: Members, number: int) -> list[tuple[int, fl
 
 
 def exposure(scores: list[float], inside: list[bool], canary: int) -> float:
-    """Exposure in bits of one canary that is in, among itself and the canaries that are out.
-
-    Ties are lost.
-    """
+    """Bits of exposure of a canary that is in, among itself and those out; ties are lost."""
     rank, candidates = 1, 1
     for other in range(len(scores)):
         if inside[other]:
