@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -32,6 +33,7 @@ from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
 from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
+from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
 from dpassay.stats.guesses import divergence
@@ -205,3 +207,14 @@ def test_a_leak_of_everything_is_broken_and_told(
     capsys.readouterr()
     assert main(["report", str(leaking / "attack.json"), "-o", str(leaking), "--exit-code"]) == 1
     assert "Fix the mechanism" in (leaking / "attack.html").read_text(encoding="utf-8")
+
+
+def test_records_without_renyi_losses_are_read_as_before(leaking: Path) -> None:
+    record = json.loads((leaking / "attack.json").read_text(encoding="utf-8"))
+    for bound in record["subjects"][0]["certified"]:
+        del bound["renyi"]
+    assert fault(record, "attack") == ""
+    assert "Rényi losses" not in to_html(record)
+    for bound in record["subjects"][0]["certified"]:
+        bound["renyi"] = {"order": 1.0, "allowed": 1, "lower": 0, "cap": 1, "detectable": 2}
+    assert "order" in fault(record, "attack")

@@ -12,9 +12,10 @@ from dpassay.mechanisms.broken.zoo import specimens
 
 ZOO = ["run", "--catalogue", "zoo", "-q"]
 
-pytestmark = pytest.mark.usefixtures("few_pairs")  # what a dozen pairs show, 256 do
+FEW = pytest.mark.usefixtures("few_pairs")  # what a dozen pairs show of a member, 256 do
 
 
+@FEW
 def test_one_that_is_missed_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """A thousand trials cannot show a loss of .118 for .1."""
     missed, found = "truncated-geometric", "seed-from-data"
@@ -33,6 +34,7 @@ def test_one_that_is_missed_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert results[0]["claim"]["epsilon"] == 0.1
 
 
+@FEW
 def test_what_is_found_and_nothing_else_passes(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--budget", "1000", "--allow-inconclusive"]
     assert main([*ZOO, "cached-noise", *few]) == Exit.NOTHING
@@ -54,6 +56,18 @@ def test_what_does_not_go_with_it_is_refused(
     assert capsys.readouterr().err.startswith(f"dpassay: error: {told}")
 
 
+@pytest.mark.slow
+def test_every_fourth_twin_stands_the_search_of_a_user(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [each.name for each in specimens()][::4]
+    main([*ZOO, *names, "--confidence", "0.95", "--json"])
+    results = json.loads(capsys.readouterr().out)["results"]
+    refuted = {each["mechanism"] for each in results if each["verdict"] == "refuted"}
+    assert len(results) == 2 * len(names)
+    assert set(names) - refuted <= {"truncated-geometric", "partition-by-content"}
+    assert refuted <= set(names)
+
+
+@FEW
 @pytest.mark.slow
 def test_members_are_found_and_no_twin_refuted(capsys: pytest.CaptureFixture[str]) -> None:
     """One is near its claim; of another a search finds the worst pair at some seeds only."""

@@ -39,7 +39,7 @@ from tests.core.toys import Sampled, flip_group, target_of
 from tests.engine.recorded import hunted
 from tests.engine.test_searched import LEAKS
 from tests.statistical import dependent
-from tests.statistical.test_guards import PAIRS, audited
+from tests.statistical.test_guards import ALONE, PAIRS, audited
 from tests.statistical.wald import as_promised
 from tests.stats.wealth import log_e
 
@@ -271,6 +271,13 @@ def test_trials_that_are_not_independent_are_still_an_error() -> None:
     for name in ("one_coin_per_call", "own_seed", "drifting"):
         found = audited(name, 1, budget=2000, executor="inline", stop_early=True)
         assert found.verdict == "error"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
+    for seed, budget in enumerate((400, 2000)):
+        assert audited(name, seed, budget=budget, stop_early=True).verdict == "error"
 
 
 def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:

@@ -58,7 +58,7 @@ def case(rng: random.Random) -> str:
     return f"{[line[:200] for line in lines]}: {told}" if told else ""
 
 
-def judged(lines: list[bytes]) -> str:
+def judged(lines: list[bytes], refused: list[str] | None = None) -> str:
     session = ForeignSession(lambda: Scripted(lines), "its process")
     try:
         found = session.sample(DATA, [0.0], SIZE, 7)
@@ -66,6 +66,8 @@ def judged(lines: list[bytes]) -> str:
             key_of(each)
         _shaped(found, 1)
     except TargetError as error:
+        if refused is not None:
+            refused.append("error")
         return f"says {error}" if "\n" in str(error) else ""
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
         return f"raises {type(error).__name__}: {error!s:.200}"

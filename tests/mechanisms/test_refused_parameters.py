@@ -25,6 +25,7 @@ WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
 GAMMA = [name for name in BLOCKS if "gamma" in resolve(name).parameters]
 SHARED = [
     *((name, {"epsilon": 0}, "epsilon = 0: must be a finite number > 0") for name in PRIVATE),
+    *((name, {"epsilon": math.nan}, "epsilon = nan: must be a finite") for name in PRIVATE),
     *((name, {"r": 0}, "r = 0: must be an integer >= 1") for name in BLOCKS),
     *((name, {"learner": "oracle"}, "logistic") for name in BLOCKS),
     *((name, {"gamma": 0}, "gamma = 0: must be a finite number > 0") for name in GAMMA),

@@ -154,3 +154,15 @@ def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
     without_guards(monkeypatch)
     for name in ("one_coin_per_call", "one_noise_per_call", "cached_noise_with_jitter"):
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
+    assert verdicts(name, 10, **who(name)) == {"error": 10}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HONEST)
+def test_no_audit_of_independent_trials_is_an_error(name: str) -> None:
+    assert verdicts(name, 10, executor="inline")["error"] == 0

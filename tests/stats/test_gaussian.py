@@ -316,7 +316,9 @@ def test_the_complement_in_the_other_direction_is_bounded_alike() -> None:
             assert other == pytest.approx(one, abs=off)
 
 
-@pytest.mark.parametrize("method", ["clopper-pearson", "accuracy"])
+@pytest.mark.parametrize(
+    "method", ["clopper-pearson", "accuracy", pytest.param("stouffer", marks=pytest.mark.slow)]
+)
 def test_what_is_detectable_is_refuted_nine_times_in_ten(method: Method) -> None:
     n, alpha = 2000, 1e-3
     found = detectable(scale=MU, promised=1.0, n=n, alpha=alpha, method=method)

@@ -44,7 +44,7 @@ from dpassay.theorems.dwork_feldman_2018 import (
 )
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Measured
-from tests.theorems.test_rows import FINDINGS
+from tests.docs.findings_pages import FINDINGS
 
 NUMBER = r" \| (-?[\d.]+(?:e[+-]?\d+)?|[TV])"
 Cells = Sequence[float]

@@ -53,7 +53,7 @@ def test_a_baseline_is_compared_by_the_guesses_at_targets_alone(record: Any) -> 
     numbers, _, _ = counted_again(entry, entry, 0.0, 1e-3)
     assert len(numbers) == 5
     targets = record["run"]["targets"]
-    assert all(f" of {targets} are right" in each.counts for each in numbers)
+    assert all(f" of {targets}, and " in each.counts for each in numbers)
 
 
 def test_the_terminal_and_the_page_tell_how_many(

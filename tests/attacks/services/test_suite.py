@@ -10,12 +10,24 @@ from dpassay.attacks.services.interface import Service
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import Honest
-from tests.attacks.services.suite import BROKEN, RIGHT, RIGHT_VARIANTS, VARIANTS, Plain, SixteenBits
+from tests.attacks.services.suite import (
+    BROKEN,
+    RIGHT,
+    RIGHT_VARIANTS,
+    VARIANTS,
+    Live,
+    Memoised,
+    Plain,
+    SixteenBits,
+    Trained,
+)
 
 OPENINGS = {"seeds of few bits": 1000, "seed shared between part of the users": 100}
 """Of a birthday test that finds it: 1,000 streams of 16 bits have 7.6 equal pairs, and three do."""
 FEW = 20
 """Of the others."""
+MANY = (Plain, Memoised, Trained, Live)
+"""What is asked 2,000 times, as by default: of these answers some agree by right."""
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +72,8 @@ def test_a_right_service_has_none_in_all_openings_and_too_few_answers_are_told(
     found = probed(short, data, openings=500)
     assert found.defects == ()
     assert any("would show seeds of about" in each for each in found.untold)
-    for seed, openings in ((1, FEW), (2, 2000)):
-        whole = probed(Plain, data, seed, openings)
+    for seed, (kind, openings) in enumerate(((Plain, FEW), *((kind, 2000) for kind in MANY))):
+        whole = probed(kind, data, seed, openings)
         assert whole.defects == ()
         # as many as the default show sixteen bits
         assert any("few bits" in each for each in whole.untold) == (openings < 2000)
