@@ -44,7 +44,7 @@ def promises(result: Raw) -> tuple[float, ...]:
     claim = result["claim"]
     if claim.get("curve"):
         return usual(curve_from_json(claim["curve"]).points())
-    return tuple(float(claim[name]) for name in KINDS[claim["kind"]].ranges)
+    return tuple(float(claim[name]) for name in KINDS[claim["kind"]].ranges if name in claim)
 
 
 def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:

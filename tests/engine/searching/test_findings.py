@@ -227,6 +227,6 @@ def averaged(data: Any, size: int, rng: Rng) -> Any:
 def test_a_claim_about_so_many_records_is_said_to_be_one(
     fixed: bool, verdict: str, told: str
 ) -> None:
-    result = hunted(averaged, Tables([True, False] * 4, fixed=fixed))
+    result = hunted(averaged, Tables([True, False] * 4, fixed=fixed), budget=4000)
     assert result.verdict == verdict
     assert told in " ".join(repr(result).split())
