@@ -90,18 +90,17 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
     if quiet or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield silent if quiet else StagePace(silent, smaller=smaller)
         return
+    from rich import progress as live
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import Progress as Bars
-    from rich.progress import TimeElapsedColumn
 
-    console, columns = Console(stderr=True), (*Bars.get_default_columns(), TimeElapsedColumn())
-    with Bars(*columns, console=console, transient=True, refresh_per_second=2) as shown:
+    columns = (*live.Progress.get_default_columns(), live.TimeElapsedColumn())
+    with live.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         line, names = shown.add_task("starting"), set[str]()
 
         def show(what: str, done: int, total: int) -> None:
             names.add(what.partition(":")[0])
-            text = f"{len(names)} · {what}"
-            shown.update(line, description=escape(text), completed=done, total=total)
+            text = escape(f"{len(names)} · {what}")
+            shown.update(line, description=text, completed=done, total=total)
 
         yield StagePace(show, smaller=smaller)

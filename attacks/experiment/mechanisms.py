@@ -8,7 +8,7 @@ from typing import Any
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import accepts, is_function, resolve, sized
+from dpassay.targets.resolve import about, accepts, resolve, sized
 
 PROTECTED = (
     "soft-majority",
@@ -30,7 +30,7 @@ def at_loss(
     name: str, epsilon: float, parameters: Mapping[str, Any], *, records: int
 ) -> AuditTarget:
     """Build a mechanism of the catalogue, or `module:object`, whose single answer loses epsilon."""
-    if is_function(name):
+    if about(name).function:
         raise InvalidInput(
             f"target = '{name}': must be a class that takes epsilon; a plain function claims "
             "nothing that --epsilon could set: say --claim epsilon=1"

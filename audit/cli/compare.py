@@ -85,9 +85,9 @@ def add_comparison(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Compare one record with another."""
-    kind, path, new = record_of(arguments.new, "NEW")
+    kind, old_path, old = record_of(arguments.old, "OLD")
     require_estimates(kind, arguments)
-    _, old_path, old = record_of(arguments.old, "OLD", kind)
+    _, path, new = record_of(arguments.new, "NEW", kind)
     kind.require_whole(old, old_path, "OLD")
     kind.require_whole(new, path, "NEW")
     with sound(f"OLD = '{old_path}' or NEW = '{path}'"):

@@ -33,9 +33,9 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import (
     AnswerKind,
+    about,
     accepts,
     answers_of,
-    is_function,
     relation_of,
     resolve,
     sized,
@@ -296,7 +296,7 @@ def _built(each: Configured, wanted: WantedMechanisms, sought: Sought | None) ->
         if sought is not None:
             return _searched(each, parameters, wanted, sought)
         answers, (numbers, source) = wanted.answers(each), wanted.claim(each)
-        if answers is not None and not is_function(each.target):
+        if answers is not None and not about(each.target).function:
             raise InvalidInput(
                 f"{wanted.of(each, 'answers')[1]}: only for a plain function; '{each.target}' "
                 "names its own answers"
@@ -327,7 +327,7 @@ def _searched(
         raise InvalidInput(
             f"{said}: must be records or table,file=F,label=L; '{name}' takes labelled records"
         )
-    if wanted.of(each, "together")[0] and search.has_queries and not is_function(name):
+    if wanted.of(each, "together")[0] and search.has_queries and not about(name).function:
         raise InvalidInput(
             f"--together: only for a plain function; '{name}' answers each query by itself"
         )

@@ -102,10 +102,9 @@ class Log:
         self._verdicts.append(result.verdict)
         if len(self._verdicts) < len(result.target.claims):
             return
-        said = ", ".join(self._verdicts)
-        self._verdicts = []
-        seconds = self._clock() - self._began
-        self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
+        said, self._verdicts = ", ".join(self._verdicts), []
+        name, seconds = printable(result.target.name), self._clock() - self._began
+        self._stream.write(f"{seconds:8.1f} s  {name}: {said}\n")
         self._stream.flush()
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dpassay.claims import KINDS
-from dpassay.privacy_curves import curve_from_json, usual
+from dpassay.claims import claim_from_json
+from dpassay.privacy_curves import usual
 
 Raw = Mapping[str, Any]
 
@@ -41,10 +41,10 @@ def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
 
 def promises(result: Raw) -> tuple[float, ...]:
     """Return what a claim promises: the larger, the weaker; of a curve its usual point."""
-    claim = result["claim"]
-    if claim.get("curve"):
-        return usual(curve_from_json(claim["curve"]).points())
-    return tuple(float(claim[name]) for name in KINDS[claim["kind"]].ranges if name in claim)
+    claim = claim_from_json(dict(result["claim"]))
+    curve: Any = getattr(claim, "curve", None)
+    numbers = tuple(float(getattr(claim, name)) for name in claim.ranges)
+    return numbers if curve is None else usual(curve.points())
 
 
 def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpassay.claims import claim_from_json
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import entries_of_attacks, names_of_attacks
 from dpassay.record.files import exists, read_document, schema_at
@@ -61,6 +62,11 @@ class RecordKind:
             raise
         if wrong := fault(record, self.name):
             raise InvalidInput(f"{where}: is damaged: {wrong}")
+        try:  # the schema allows a claim the numbers of every kind
+            for result in record["results"] if self is RUNS else ():
+                claim_from_json(dict(result["claim"]))
+        except InvalidInput as error:
+            raise InvalidInput(f"{where}: is damaged: {error}") from None
         return record
 
     def _instead(self, path: Path) -> str:

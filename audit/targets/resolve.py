@@ -170,11 +170,6 @@ def about(target: str) -> About:
     )
 
 
-def is_function(target: str) -> bool:
-    """Return whether the target is a plain function."""
-    return about(target).function
-
-
 def accepts(target: str, parameter: str) -> bool:
     """Return whether the target is a mechanism class with this parameter."""
     return parameter in about(target).parameters
