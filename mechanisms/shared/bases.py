@@ -18,7 +18,7 @@ from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
 from dpassay.pairs import Change
 from dpassay.targets.adapter import is_mechanism
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import accepts, declared, is_function, resolve
+from dpassay.targets.resolve import about, accepts, declared, resolve
 
 SINGLE = 1.0
 """Privacy loss that a base claims unless it is said otherwise."""
@@ -145,7 +145,7 @@ def base_of(
             own = not accepts(name, "epsilon")
             told: dict[str, Any] = {} if own else {"epsilon": epsilon}
             told |= {} if n is None or not accepts(name, "n") else {"n": n}
-            promise = (DP(epsilon=epsilon),) if is_function(name) else None
+            promise = (DP(epsilon=epsilon),) if about(name).function else None
             refuse_decided(given, wrapper, ("epsilon", *told))
             built = resolve(name, given | told, promise)
             own = own and promise is None
