@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dpassay.record.schemas import read_schema
-
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
 """What is said of a claim. The last: the certified number could not have exceeded it, however much
 leaks; its cap is too low."""
@@ -22,11 +20,6 @@ UNLOOKED = {
 `dpassay.attacks.services.defects.Probe`."""
 VERDICTS = {BROKEN: "refuted", HELD: "not refuted", None: "not refuted"}
 """By what is said of a claim, None where nothing is claimed; everything else is inconclusive."""
-
-
-def attack_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) that every record of attacks is valid under."""
-    return read_schema("attack")
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

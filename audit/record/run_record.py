@@ -25,7 +25,6 @@ from dpassay.numerics import (
 from dpassay.pairs import change_key, changed_lines, in_file
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.kinds import RUNS
-from dpassay.record.schemas import read_schema
 from dpassay.record.witness import clearest, event_json, make_witness
 from dpassay.record.witness_words import answer_names
 from dpassay.stats.bounds import Computed
@@ -55,11 +54,6 @@ def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, 
         "run": {"version": __version__, "packages": versions} | dict(run),
         "results": [result_json(result, run["confidence"]) for result in results],
     }
-
-
-def record_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) that every record is valid under."""
-    return read_schema("record")
 
 
 def result_json(result: Result, confidence: float) -> dict[str, Any]:

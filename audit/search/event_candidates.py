@@ -35,6 +35,7 @@ TAILS = np.array([0.0005, 0.001, 0.002, 0.004, 0.007, 0.011])
 """And at these levels in each tail."""
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1), 1 - TAILS]))
 FEW, FEW_LEVELS = 1000, np.unique([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
+FEW_LEVELS_OF_MANY = np.pad(FEW_LEVELS, (0, len(LEVELS) - len(FEW_LEVELS)), mode="edge")
 """Of fewer numbers than that these levels are enough: a few lie between two of them."""
 SLACK, FEW_DIGITS = 0.02, 4
 """A threshold may be moved over such a part of the rarer side, to be written with so few digits."""
@@ -225,29 +226,41 @@ class _Counted:
 
 def _thresholds(rows: TwoSides, looks: Sequence[Feature], coarse: bool) -> _Counted | None:
     """Count thresholds at quantiles, on both sides, of each feature that is a number."""
-    numbers = [j for j, look in enumerate(looks) if not look.coded]
+    numbers = np.array([j for j, look in enumerate(looks) if not look.coded], dtype=np.intp)
     one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
-    # of two sorted parts a stable sort is a merge
-    both = np.sort(np.concatenate([one, other], axis=1), axis=1, kind="stable")
-    valid = [np.count_nonzero(~np.isnan(side), axis=1).tolist() for side in (one, other)]
-    features, ats, counts = [], [], []
-    for j, left, right, ordered, m1, m0 in zip(numbers, one, other, both, *valid, strict=True):
-        levels = FEW_LEVELS if coarse or m1 + m0 < FEW else LEVELS
-        at = ordered[(levels * (m1 + m0)).astype(np.intp)] if m1 + m0 else ordered[:0]
-        at = np.unique(at[np.isfinite(at)])
-        below = np.array([left[:m1].searchsorted(at), right[:m0].searchsorted(at)])
-        features += [j] * (2 * len(at))
-        ats.append(at)
-        counts += [np.array([[m1], [m0]]) - below, below]
-    if not features:
+    both = np.concatenate([one, other], axis=1)
+    # of two sorted parts a stable sort is a merge; NaN comes last
+    order = np.argsort(both, axis=1, kind="stable")
+    both = np.take_along_axis(both, order, axis=1)
+    valid = np.array([np.count_nonzero(~np.isnan(side), axis=1) for side in (one, other)])
+    many = valid.sum(axis=0)[:, None]
+    few = coarse or bool((many < FEW).all())
+    levels = FEW_LEVELS if few else np.where(many < FEW, FEW_LEVELS_OF_MANY, LEVELS)
+    place = (levels * many).astype(np.intp)
+    at = np.take_along_axis(both, place, axis=1) + 0.0  # no number is -0.0
+    # as many lie below a number as stand before the first that equals it
+    first = np.where(_differs(both), np.arange(both.shape[1]), 0)
+    first = np.take_along_axis(np.maximum.accumulate(first, axis=1), place, axis=1)
+    mine = order < one.shape[1]
+    left = np.take_along_axis(np.cumsum(mine, axis=1) - mine, first, axis=1)
+    below = np.stack([left, first - left])
+    kept = np.isfinite(at) & _differs(at)
+    row, is_below, level = np.nonzero(np.repeat(kept[:, None], 2, axis=1))
+    if not len(row):
         return None
-    limits = np.concatenate([np.tile(at, 2) for at in ats])
-    is_below = np.concatenate([np.arange(2 * len(at)) >= len(at) for at in ats])
+    counts = np.stack([valid[:, :, None] - below, below], axis=2)[:, row, is_below, level]
+    features, limits = numbers[row], at[row, level]
 
     def condition(k: int) -> Condition:
-        return Threshold(features[k], BELOW if is_below[k] else AT_LEAST, float(limits[k]))
+        side = BELOW if is_below[k] else AT_LEAST
+        return Threshold(int(features[k]), side, float(limits[k]))
 
-    return _Counted(np.array(features), np.concatenate(counts, axis=1), condition)
+    return _Counted(features, counts, condition)
+
+
+def _differs(rows: Array) -> NDArray[np.bool_]:
+    """Return where a number differs from the one before it in its row."""
+    return np.insert(rows[:, 1:] != rows[:, :-1], 0, True, axis=1)
 
 
 def _sets(rows: TwoSides, looks: Sequence[Feature]) -> _Counted | None:

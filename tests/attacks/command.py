@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 
 from dpassay.cli.main import main
-from dpassay.record.attack_record import attack_schema
-from dpassay.record.schemas import fault
+from dpassay.record.schemas import fault, read_schema
 
 
 def attack(words: str) -> int:
@@ -21,6 +20,6 @@ def attack(words: str) -> int:
 def record_of(folder: Path) -> Any:
     """Read the record in a folder, which must be valid."""
     record = json.loads((folder / "attack.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    jsonschema.Draft202012Validator(read_schema("attack")).validate(record)
     assert fault(record, "attack") == ""
     return record

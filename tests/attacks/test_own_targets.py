@@ -34,7 +34,7 @@ from dpassay.attacks.user_models.subjects import implied
 from dpassay.cli.main import main
 from dpassay.data import load
 from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian
-from dpassay.record.attack_record import attack_schema
+from dpassay.record.schemas import read_schema
 from dpassay.targets.foreign import process
 from tests.attacks.command import attack as command
 from tests.attacks.command import record_of
@@ -324,7 +324,9 @@ def test_a_missing_value_has_a_code_of_its_own(folder: Path) -> None:
 )
 def test_estimators_on_data_as_they_are(target: Any, data: Any, label: str | None) -> None:
     result = attack(target, data=data, label=label, **SMALL | {"models": 8})
-    jsonschema.Draft202012Validator(attack_schema()).validate(json.loads(json.dumps(result.record)))
+    jsonschema.Draft202012Validator(read_schema("attack")).validate(
+        json.loads(json.dumps(result.record))
+    )
     assert result.auc > 0.5
     assert result.claims == {}
 
@@ -413,7 +415,7 @@ def test_a_trained_model_with_lists_of_members_and_non_members() -> None:
         shift = helped.record["run"]["signals"]["shift"]
         assert shift["from"] == "features"
         assert shift["low"] <= 0.5 <= shift["high"]
-        jsonschema.Draft202012Validator(attack_schema()).validate(
+        jsonschema.Draft202012Validator(read_schema("attack")).validate(
             json.loads(json.dumps(helped.record))
         )
 

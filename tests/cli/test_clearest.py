@@ -13,7 +13,8 @@ from dpassay.cli.main import main
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.record.kinds import RUNS
-from dpassay.record.run_record import record_schema, result_json
+from dpassay.record.run_record import result_json
+from dpassay.record.schemas import read_schema
 from dpassay.targets.resolve import resolve
 
 WORDS = ["run", "soft-majority-overview", "-q", "--mode", "exact", "--out", "out", "--train", "40"]
@@ -24,7 +25,7 @@ WORDS += ["--queries", "3", "--neighbours", "flip"]
 def test_it_is_recorded_where_the_worst_answer_is_too_rare_to_see(folder: Path) -> None:
     assert main(WORDS) == 0
     record = RUNS.read(folder / "out" / "record.json")
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     (result,) = (each for each in record["results"] if each["verdict"] == "refuted")
     worst, clear = result["witness"], result["clearest"]
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 from dpassay.targets.catalogue import ENTRIES
 from tests.cli.conftest import without_pictures
 
@@ -35,7 +35,7 @@ def sigma(t: float) -> float:
 
 def record_of(out: str | Path) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(Path(out, "record.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(record_schema()).validate(record)
+    jsonschema.Draft202012Validator(read_schema("record")).validate(record)
     return record
 
 

@@ -14,7 +14,8 @@ from dpassay import DP, PointLaw, audit
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.record.files import dumps
-from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 
 
 def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, 
         "data": None, "commit": None,
     }  # fmt: skip
     record: dict[str, Any] = json.loads(dumps(make_record(run, results)))
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     return record
 
 

@@ -19,7 +19,8 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.record.baseline import cells_of
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps
-from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 from dpassay.seeds import stream
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
@@ -88,7 +89,7 @@ def record(
     (result,) = assay([target(kind, strength)], GROUP, settings, baseline=accepted)
     assert result.evidence is not None
     found = json.loads(dumps(make_record(RUN, [result])))
-    jsonschema.validate(found, record_schema())
+    jsonschema.validate(found, read_schema("record"))
     return found, result.evidence
 
 

@@ -28,8 +28,8 @@ from dpassay.engine.testers import events
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.pairs import FlipLabel
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record, record_schema
-from dpassay.record.schemas import fault
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import fault, read_schema
 from dpassay.record.witness import make_witness, witness_fault
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
@@ -363,7 +363,9 @@ def test_the_record_has_the_field_where_trials_ended_early_and_nowhere_else() ->
     assert early["stopped_early"]["e_value"] > early["stopped_early"]["threshold"]
     assert early["stopped_early"]["test"] == "e-process"
     assert "stopped_early" not in held | usual
-    assert "stopped_early" not in record_schema()["properties"]["results"]["items"]["required"]
+    assert (
+        "stopped_early" not in read_schema("record")["properties"]["results"]["items"]["required"]
+    )
     assert (held["spending"]["looks"], usual["spending"]["looks"]) == (3, 1)
     assert set(held["spending"]) - set(usual["spending"]) == {
         "sequential",

@@ -19,7 +19,8 @@ from dpassay.numerics import number
 from dpassay.record.cells import csv_lines
 from dpassay.record.files import dumps
 from dpassay.record.kinds import RUNS
-from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
@@ -63,12 +64,12 @@ def record(mode: str = "monte-carlo", seed: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", ["exact", "exhaustive", "monte-carlo"])
 def test_valid_under_the_schema_before_and_after_a_file(mode: str, tmp_path: Path) -> None:
     document = record(mode)
-    jsonschema.Draft202012Validator.check_schema(record_schema())
-    jsonschema.validate(document, record_schema())
+    jsonschema.Draft202012Validator.check_schema(read_schema("record"))
+    jsonschema.validate(document, read_schema("record"))
     path = tmp_path / "record.json"
     path.write_text(dumps(document), encoding="utf-8")
     assert RUNS.read(path) == json.loads(dumps(document))
-    jsonschema.validate(RUNS.read(path), record_schema())
+    jsonschema.validate(RUNS.read(path), read_schema("record"))
     assert {entry["verdict"] for entry in document["results"]} >= {"refuted", "error"}
 
 
@@ -80,7 +81,7 @@ def test_the_schema_refuses_what_is_not_a_record() -> None:
         {**document, "schema": "x"},
     ):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(damaged, record_schema())
+            jsonschema.validate(damaged, read_schema("record"))
 
 
 def test_equal_runs_give_equal_bytes_and_another_seed_does_not() -> None:

@@ -18,7 +18,8 @@ from rich.console import Console
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.exit_codes import of_record as of_attack
 from dpassay.record.attack_record import BROKEN as BROKEN_WORD
-from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
+from dpassay.record.attack_record import HELD, UNSEEN, told_of_claims
+from dpassay.record.schemas import read_schema
 from dpassay.reports.attack.figures import allowed_advantage, figures
 from dpassay.reports.attack.pages import print_attacks, to_html, to_markdown
 from dpassay.reports.attack.paired import paired, tossed
@@ -247,7 +248,7 @@ def printed(record: Record, width: int = 80) -> str:
 
 
 def test_the_records_of_these_tests_are_records(whole: Record) -> None:
-    jsonschema.Draft202012Validator(attack_schema()).validate(whole)
+    jsonschema.Draft202012Validator(read_schema("attack")).validate(whole)
 
 
 def test_the_table_fits_80_columns_and_names_the_best_and_lira(whole: Record) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.view import find_result, make_view
 from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, plural
@@ -25,7 +25,7 @@ def headline(record: Record) -> str:
 
 def test_fixtures_are_records(small: Record, hostile: Record) -> None:
     for record in (small, hostile):
-        jsonschema.validate(record, record_schema())
+        jsonschema.validate(record, read_schema("record"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from dpassay.attacks.services.interface import Refusal
 from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
-from dpassay.record.attack_record import attack_schema
+from dpassay.record.schemas import read_schema
 from tests.attacks.services import suite
 from tests.attacks.services.http_services import served
 
@@ -62,7 +62,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "seed shared between users" in told.out
     assert "openings" in told.err.partition("control")[0]
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    jsonschema.Draft202012Validator(read_schema("attack")).validate(record)
     probe = record["run"]["probe"]
     assert probe["queries"] <= sum(part["queries"] for part in probe["plan"])
     assert probe["plan"][0]["name"] == "control"

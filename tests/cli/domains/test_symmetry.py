@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 
 LARGE = ["run", "projected-walk", "-p", "T=3", "--mode", "exhaustive", "--n", "10", "--domain", "2"]
 OWN = '''
@@ -46,7 +46,7 @@ class First(Majority):
 
 def result_of(folder: Path) -> dict[str, Any]:
     record = json.loads((folder / "out/record.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(record_schema()).validate(record)
+    jsonschema.Draft202012Validator(read_schema("record")).validate(record)
     (result,) = record["results"]
     found: dict[str, Any] = result
     return found

@@ -10,7 +10,8 @@ import pytest
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 from dpassay.reports.run.view import make_view
 from dpassay.targets.resolve import resolve
 from tests.reports.sentences.told import (
@@ -53,7 +54,7 @@ def test_the_worst_case_is_of_what_is_taken(make: Any, parameters: Record, over:
 @pytest.mark.parametrize("name", ["erm-laplace", "erm-regulariser-on-the-sum"])
 def test_it_is_of_exact_minimisers_where_a_solver_comes_near_them(name: str) -> None:
     record = computed_record(name)
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     view, clause = (
         make_view(record),
         "of exact minimisers (released weights lie within 1e-06 of them)",

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from dpassay.engine.evidence import HalfLine
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 from dpassay.record.witness_words import in_words
 from dpassay.reports.run.view import make_view
 from dpassay.reports.run.words import event_words
@@ -62,7 +62,7 @@ def test_predictions_are_no_probabilities(make: Any) -> None:
 )
 def test_answers_are_read_in_tables_too(name: str, words: str) -> None:
     record = computed_record(name)
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     privacy = next(each for each in make_view(record).results if each.unit == "loss in nats")
     table = privacy.query_table
     assert words in " ".join(row[table.columns.index("event")] for row in table.rows)

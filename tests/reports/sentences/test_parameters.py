@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 from tests.reports.sentences.told import computed_record, only, told
 
 
@@ -22,7 +22,7 @@ def test_what_is_left_out_is_shown_as_it_is_in_force(make: Any) -> None:
         "a", "not refuted", parameters=parameters, derived={"h": 0.1, "edges": "0.0;1.0"}
     )
     record = make.record(result)
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     assert (
         told(only(record), "Mechanism")
         == "a; edges = 0.0;1.0 (derived), h = 0.1 (derived), public = not given, r = 3."
@@ -39,7 +39,7 @@ def test_what_is_left_out_is_shown_as_it_is_in_force(make: Any) -> None:
 )
 def test_the_record_has_what_was_derived(name: str, derived: dict[str, Any] | None) -> None:
     record = computed_record(name)
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     assert [result.get("derived") for result in record["results"]] == [derived] * len(
         record["results"]
     )

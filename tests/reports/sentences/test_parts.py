@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.record.run_record import record_schema
+from dpassay.record.schemas import read_schema
 from dpassay.reports.run.lead import briefs
 from dpassay.reports.run.terminal import row_of
 from dpassay.reports.run.view import make_view
@@ -34,7 +34,7 @@ def test_a_verdict_is_of_what_was_looked_at() -> None:
 @pytest.mark.parametrize("name", ["algorithm-3-hinge-loss", "histogram"])
 def test_the_record_says_what_was_looked_at(name: str) -> None:
     record = computed_record(name)
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     privacy = [result for result in record["results"] if result["claim"]["kind"] == "DP"]
     others = [result for result in record["results"] if result["claim"]["kind"] != "DP"]
     assert all(result["looked_at"] for result in privacy)

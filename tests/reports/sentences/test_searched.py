@@ -13,7 +13,8 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import query_words
 from dpassay.pairs import replace_one
-from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 from dpassay.reports.run.view import make_view
 from dpassay.targets.groups import PairGroup, groups_for
 from dpassay.targets.resolve import resolve
@@ -24,7 +25,7 @@ def test_nothing_is_asked() -> None:
     record = computed_record("projected-walk-error", ("n", 20))
     (result,) = record["results"]
     assert result["searched"]["asked"] is False
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     shown = make_view(record).results[0]
     assert "query" not in told(shown, "Witness")
     said = (
@@ -45,7 +46,7 @@ def test_released_weights_depend_on_no_query(given: tuple[tuple[str, Any], ...])
     pairs = replace_one(X, y, neighbours="flip")
     data = PairGroup(pairs=pairs, queries=X.copy(), kind="data", reason=pairs.how)
     record = make_record(FACTS, assay([target], data, Settings(mode="exact")))
-    jsonschema.validate(record, record_schema())
+    jsonschema.validate(record, read_schema("record"))
     privacy = [each for each in record["results"] if each["claim"]["kind"] == "DP"]
     for result in make_view(record | {"results": privacy}).results:
         assert [row[0] for row in result.query_table.rows if row[1] == "data"] == ["–"]
