@@ -15,7 +15,7 @@ RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: site audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
+.PHONY: site audit test test-slow test-nightly compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(RUN)  ## the default audit; leaves report/index.html
@@ -25,8 +25,11 @@ test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so t
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-slow: $(STAMP) $(RELEASED) chromium  ## the slow proofs; those that would write over xdist's connections run without it
-	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal $$(grep -rl --include="*.py" pytest.mark.slow tests)
+	$(BIN)/python -m pytest -m "slow and not alone and not nightly" -n 2 --dist worksteal $$(grep -rl --include="*.py" pytest.mark.slow tests)
 	$(BIN)/python -m pytest -m alone $$(grep -rl --include="*.py" pytest.mark.alone tests)
+
+test-nightly: $(STAMP) $(RELEASED) chromium  ## the dearest slow proofs, for which CI has no time
+	$(BIN)/python -m pytest -m nightly -n 2 --dist worksteal $$(grep -rl --include="*.py" pytest.mark.nightly tests)
 
 released: $(RELEASED)  ## the environment that a release is built in
 

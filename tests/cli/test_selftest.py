@@ -69,6 +69,7 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:\n  dpassay " in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selftest", "-q"]) == 0, capsys.readouterr().out

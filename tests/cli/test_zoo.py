@@ -56,6 +56,7 @@ def test_what_does_not_go_with_it_is_refused(
     assert capsys.readouterr().err.startswith(f"dpassay: error: {told}")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_fourth_twin_stands_the_search_of_a_user(capsys: pytest.CaptureFixture[str]) -> None:
     names = [each.name for each in specimens()][::4]

@@ -102,6 +102,7 @@ def test_gitlab_knows_the_same() -> None:
     assert {f"{folder}/attack/attack.xml", f"{folder}/theorems/theorems.xml"} <= {*junit}
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_an_attack_by_the_real_command(demo: Path, tools: Tools) -> None:
     words = f"{WORDS} --against mechanism --records 60 --references 4 --attacks gap --copies 0 "

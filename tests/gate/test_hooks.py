@@ -65,6 +65,7 @@ def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
     return tools.environment(VIRTUALENV_NO_PERIODIC_UPDATE="1", **places)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_push_is_stopped(
     demo: Path, surroundings: dict[str, str], repository: Path, tmp_path: Path

@@ -135,6 +135,7 @@ def test_the_provenance_of_a_release_says_what_its_files_are_and_what_they_were_
     assert statement.read_bytes() == text
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_release_is_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None:
     for name in ("here", "elsewhere"):

@@ -178,10 +178,11 @@ def replays(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
 def test_mutated_witnesses_run_nothing(
-    good: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    good: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    assert replays(good, 10_000, monkeypatch) == []
+    assert replays(good, number, monkeypatch) == []
 
 
 def test_the_catalogue_still_replays(good: dict[str, dict[str, Any]]) -> None:

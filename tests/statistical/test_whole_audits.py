@@ -59,6 +59,7 @@ def test_false_alarms_are_as_rare_as_promised(claim: float) -> None:
     assert as_promised(alarms, ALPHA, 0.12)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 def test_false_alarms_of_a_thousand_audits() -> None:

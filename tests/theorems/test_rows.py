@@ -21,9 +21,12 @@ from tests.docs.findings_pages import FINDINGS
 ROOT = Path(__file__).parents[2]
 ROWS = every_row()
 CV, DF, DG = "chaudhuri-vinterbo-2013", "dwork-feldman-2018", "dagan-feldman-2020"
-DEAR = {
+WHOLE = {
     *(f"{CV}/theorem-1/fresh", f"{CV}/theorem-5/alpha-split-shared"),
     *(f"{DF}/theorem-2.4/ties-together", f"{DG}/section-4.1-privacy/equation-6"),
+}
+DEAR = {
+    *WHOLE,
     *(f"{CV}/theorem-5/{each}" for each in ("disjoint", "alpha-split-overlooked")),
     *(f"{CV}/section-5-methods/oplr", f"{CV}/theorem-2/output-perturbation"),
     *(f"{CV}/algorithm-5/density", f"{CV}/theorem-4/beta1"),
@@ -35,7 +38,7 @@ DEAR = {
     *(f"{DF}/lemma-5.2/different-points", f"{CV}/joint-release/same-strings"),
 }
 """Rows of which every third case is checked: all of them take from one to ten seconds. The slow
-tests check them whole."""
+tests check four of them whole, the nightly tests all."""
 DEEP = (
     *(f"{DG}/{each}" for each in ("theorem-3/growth", "lemma-7/all-representatives")),
     *(f"{DG}/{each}" for each in ("remark-2/net", "corollary-1/error", "theorem-5/size")),
@@ -75,7 +78,8 @@ def test_a_row_comes_out_as_it_says(row: Row) -> None:
 @pytest.mark.parametrize(
     ("key", "effort"),
     [
-        *((key, Effort()) for key in sorted(DEAR)),
+        *((key, Effort()) for key in sorted(WHOLE)),
+        *(pytest.param(key, Effort(), marks=pytest.mark.nightly) for key in sorted(DEAR - WHOLE)),
         *((key, Effort(deep=True)) for key in DEEP),
         *((row.key, Effort(seed=1)) for row in ROWS if row.method != "exact"),
     ],
