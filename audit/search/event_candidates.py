@@ -35,7 +35,7 @@ TAILS = np.array([0.0005, 0.001, 0.002, 0.004, 0.007, 0.011])
 """And at these levels in each tail."""
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1), 1 - TAILS]))
 FEW, FEW_LEVELS = 1000, np.unique([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
-FEW_LEVELS_OF_MANY = np.pad(FEW_LEVELS, (0, len(LEVELS) - len(FEW_LEVELS)), mode="edge")
+PADDED = np.pad(FEW_LEVELS, (0, len(LEVELS) - len(FEW_LEVELS)), mode="edge")
 """Of fewer numbers than that these levels are enough: a few lie between two of them."""
 SLACK, FEW_DIGITS = 0.02, 4
 """A threshold may be moved over such a part of the rarer side, to be written with so few digits."""
@@ -229,13 +229,14 @@ def _thresholds(rows: TwoSides, looks: Sequence[Feature], coarse: bool) -> _Coun
     numbers = np.array([j for j, look in enumerate(looks) if not look.coded], dtype=np.intp)
     one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
     both = np.concatenate([one, other], axis=1)
+    if not both.size:
+        return None
     # of two sorted parts a stable sort is a merge; NaN comes last
     order = np.argsort(both, axis=1, kind="stable")
     both = np.take_along_axis(both, order, axis=1)
     valid = np.array([np.count_nonzero(~np.isnan(side), axis=1) for side in (one, other)])
     many = valid.sum(axis=0)[:, None]
-    few = coarse or bool((many < FEW).all())
-    levels = FEW_LEVELS if few else np.where(many < FEW, FEW_LEVELS_OF_MANY, LEVELS)
+    levels = FEW_LEVELS if coarse or (many < FEW).all() else np.where(many < FEW, PADDED, LEVELS)
     place = (levels * many).astype(np.intp)
     at = np.take_along_axis(both, place, axis=1) + 0.0  # no number is -0.0
     # as many lie below a number as stand before the first that equals it
@@ -252,8 +253,7 @@ def _thresholds(rows: TwoSides, looks: Sequence[Feature], coarse: bool) -> _Coun
     features, limits = numbers[row], at[row, level]
 
     def condition(k: int) -> Condition:
-        side = BELOW if is_below[k] else AT_LEAST
-        return Threshold(int(features[k]), side, float(limits[k]))
+        return Threshold(int(features[k]), BELOW if is_below[k] else AT_LEAST, float(limits[k]))
 
     return _Counted(features, counts, condition)
 
