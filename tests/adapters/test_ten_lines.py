@@ -35,7 +35,7 @@ CONFIDENCE = "0.999999"
 claim is refuted in one run of a thousand."""
 OLDER = "scikit-learn==1.6.1"
 """What diffprivlib needs in another release than ours."""
-SHORTER = "import pytest\nfrom tests.conftest import shorten\nshorten(pytest.MonkeyPatch())\n"
+SHORTER = "import pytest\nfrom warm import shorten\nshorten(pytest.MonkeyPatch().setattr)\n"
 """A plugin that has a search look at a dozen pairs: it is tested elsewhere, and a fit is slow."""
 
 
@@ -56,7 +56,7 @@ def ran(python: Path, paths: Sequence[Path], folder: Path, warnings: str) -> str
         cwd=folder,
         env=environment
         | {
-            "PYTHONPATH": os.pathsep.join((str(folder / "import"), str(ROOT))),
+            "PYTHONPATH": os.pathsep.join((str(folder / "import"), str(ROOT / "tests"))),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         },
         capture_output=True,
