@@ -83,7 +83,7 @@ def announce(name: str, work: str, answers: int, smaller: str) -> None:
 
 @contextmanager
 def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
-    """One line on stderr, in a terminal or a notebook: what runs, how far it is and for how long.
+    """Show in one line of a terminal or notebook what runs, how far it is and for how long.
 
     Wherever it goes, what will take long is told there.
     """

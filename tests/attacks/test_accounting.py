@@ -21,8 +21,7 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Flags, Observed
 from dpassay.attacks.scores import ATTACKS, Score
 from dpassay.claims import DP, RDP, Profile, zCDP
-from dpassay.cli.exit_codes import Exit
-from dpassay.cli.exit_codes import of_record as of_attack
+from dpassay.cli.exit_codes import Exit, of_record
 from dpassay.privacy_curves import ZeroConcentrated
 from tests.attacks.toys import E, Toy, floor
 
@@ -131,7 +130,7 @@ def test_a_broken_claim_is_refuted() -> None:
 
 
 def code(found: Sequence[Attacked]) -> int:
-    return of_attack(
+    return of_record(
         make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False
     )
 

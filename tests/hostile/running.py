@@ -28,7 +28,7 @@ from hostile_table import GUARDED as GUARDED  # noqa: E402, PLC0414
 from hostile_table import REFUSED as REFUSED  # noqa: E402, PLC0414
 from hostile_table import Case as Case  # noqa: E402, PLC0414
 
-from dpassay.cli.exit_codes import of_record as of_attack  # noqa: E402
+from dpassay.cli.exit_codes import of_record  # noqa: E402
 
 INNOCENT = '''"""An auditee that leaks and means no harm, and one that does not leak."""
 import numpy as np
@@ -191,7 +191,7 @@ def _read(told: dict[str, Any], folder: Path, held: dict[Path, bytes]) -> Ran:
 def _subject(record: dict[str, Any], name: str) -> dict[str, Any]:
     """Return what an attack found of one subject, with what the command would end with for it."""
     own = {key: [each for each in record[key] if each["name"] == name] for key in PARTS}
-    code = of_attack({**record, **own, "defects": []}, allow_inconclusive=False)
+    code = of_record({**record, **own, "defects": []}, allow_inconclusive=False)
     return own | {"verdict": {1: "refuted", 3: "error"}.get(int(code), f"exit {int(code)}")}
 
 

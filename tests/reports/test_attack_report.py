@@ -15,8 +15,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from dpassay.cli.exit_codes import Exit
-from dpassay.cli.exit_codes import of_record as of_attack
+from dpassay.cli.exit_codes import Exit, of_record
 from dpassay.record.attack_record import BROKEN as BROKEN_WORD
 from dpassay.record.attack_record import HELD, UNSEEN, told_of_claims
 from dpassay.record.schemas import read_schema
@@ -369,9 +368,9 @@ def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record)
     for text in (printed(record), to_html(record), to_markdown(record)):
         assert "could not have seen it" in text
         assert "0.41" in text
-    assert of_attack(record, allow_inconclusive=False) == Exit.INCONCLUSIVE
-    assert of_attack(record, allow_inconclusive=True) == Exit.NOTHING
-    assert of_attack(make(record["subjects"][0]), allow_inconclusive=False) == Exit.NOTHING
+    assert of_record(record, allow_inconclusive=False) == Exit.INCONCLUSIVE
+    assert of_record(record, allow_inconclusive=True) == Exit.NOTHING
+    assert of_record(make(record["subjects"][0]), allow_inconclusive=False) == Exit.NOTHING
     old = make(subject("m, epsilon = 0.1", 0.1, "one label", lower=0.0))
     del old["subjects"][0]["certified"][0]["cap"]
     assert told_of_claims(old) == {"m, epsilon = 0.1": UNSEEN}  # a record that says nothing of caps
@@ -397,7 +396,7 @@ def test_a_claim_is_counted_once(whole: Record) -> None:
     assert headline(record, subject_views(record)).startswith(
         "Attacks on 1 subject: 1 claim, 0 broken, 1 not broken"
     )
-    assert of_attack(whole, allow_inconclusive=False) == 130
+    assert of_record(whole, allow_inconclusive=False) == 130
 
 
 def test_every_certified_number_stands_beside_its_cap_and_its_detectable(whole: Record) -> None:
