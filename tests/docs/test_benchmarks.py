@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,19 @@ FACTS = json.loads((DOCS / "benchmarks.json").read_text(encoding="utf-8"))
 
 def test_the_page_is_written_from_the_figures() -> None:
     assert peers.page(FACTS) == (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_these_figures() -> None:
+    page = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    table = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \| ([\d.]+) \|", readme, re.MULTILINE)
+    assert len(shown) == 6
+    for tool, *texts in shown:
+        for name, text in zip(("Laplace, half the scale (2)", "SVT5 (∞)"), texts, strict=True):
+            row = next(each for each in table if each[0] == name)
+            bound = float(row[table[0].index(tool)].partition(" / ")[0])
+            assert f"{bound:.{len(text.partition('.')[2])}f}" == text
 
 
 @pytest.mark.parametrize("row", peers.ROWS, ids=lambda row: row.name)
