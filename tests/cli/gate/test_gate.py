@@ -203,7 +203,7 @@ def test_records_of_two_kinds_never_meet(
     replaced = f"--baseline = 'kept.json': is not {example(of).kind.noun}, so it is not replaced"
     refused(["baseline", "accept", one, "--baseline", kept], replaced, capsys)
     refused(["baseline", "check", one, "--baseline", kept], "baseline = 'kept.json': ", capsys)
-    refused(["compare", kept, one], "OLD = 'kept.json': is of ", capsys)
+    refused(["compare", kept, one], "NEW = 'one.json': is of ", capsys)
     assert Path(kept).read_bytes() == before
 
 
