@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpassay.adapters import opendp
 from dpassay.claims import Claim
 from dpassay.config.profiles import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
@@ -16,19 +15,27 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, is_real, require
-from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
+from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.progress import bars
 from dpassay.relations import REPLACE_ONE, answers_moved
 from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
-from dpassay.targets.adapter import Freed, is_mechanism
-from dpassay.targets.calls import named, taken
-from dpassay.targets.estimators import PREDICT, ObservedEstimator, TrainedEstimator, is_estimator
+from dpassay.targets.adapter import is_mechanism
+from dpassay.targets.estimators import is_estimator
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import AnswerKind, can_be_rebuilt, declared, of_events, parameters_of
+from dpassay.targets.resolve import (
+    AnswerKind,
+    can_be_rebuilt,
+    declared,
+    free_answers,
+    of_events,
+    parameters_of,
+    subject_of,
+    thing_of,
+)
 from dpassay.trials.executors import Kind
 
 
@@ -65,16 +72,17 @@ def audit(
 
     Parameters
     ----------
-    mechanism : Mechanism, estimator or callable
+    mechanism : Mechanism, estimator, measurement of OpenDP, callable or str
         A `Mechanism`, another object with some of its members, an estimator with `fit` and
-        `predict`, which is trained anew in every run (it goes with `data`), or a function
+        `predict`, which is trained anew in every run (it goes with `data`), what a text names (a
+        mechanism of the catalogue, 'module:object', the address of a service), or a function
         `function(data, queries, size, rng)` that returns the answers of `size` independent runs at
         q queries, shape (size, q). One that is asked nothing leaves `queries` out, one that makes a
         single run a call leaves `size` out, one that tosses coins of its own leaves `rng` out.
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
-    data : DataFrame, list, array, (X, y), Labelled, Answers, Scalars or Tables, optional
+    data : DataFrame, list, array, (X, y), Labelled, Answers, Scalars, Tables or path, optional
         What datasets look like. Pairs, queries and events are then searched for, and the answers
         may be of any kind: labels, texts, numbers, vectors, tuples of any length, None. A function
         gets records in the form in which they are given here. See `dpassay.search.spaces`.
@@ -105,12 +113,9 @@ def audit(
     numbers : tuple of float, optional
         Least and greatest answer (infinite where there is no limit) of a function that answers real
         numbers.
-    mode, seed, confidence, budget, detect, stop_early : object
-        See `Settings`.
-    search_seconds : float, optional
-        After so many seconds, > 0, the search ends and the worst pair so far is certified. Goes
-        with `data`. See `Settings`.
-    domain, jobs, executor, scheduler, shard_timeout, memory : object
+    mode, seed, confidence, budget, detect, stop_early, search_seconds, domain : object
+        See `Settings`; `search_seconds` goes with `data`.
+    jobs, executor, scheduler, shard_timeout, memory : object
         See `Settings`.
 
     Returns
@@ -127,8 +132,8 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    if opendp.is_measurement(mechanism):
-        mechanism = opendp.mechanism(mechanism)
+    if isinstance(mechanism, str):
+        mechanism = thing_of(mechanism)
     declared_output = output_of(output)
     if data is None and (together or bits or output is not None):
         raise InvalidInput("together, bits, output: go with data, where answers may be anything")
@@ -142,16 +147,25 @@ def audit(
     note = "" if claim is None or space is None else _relation_note(claim, space)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
-    free = AnswerKind(free=True, together=int(together), bits=bits, output=declared_output)
-    subject = _subject(mechanism, claim, labels, numbers, space, free)
+    if labels is not None and numbers is not None:
+        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
+    answers = (
+        AnswerKind(labels=(0, 1) if labels is None else labels, numbers=numbers)
+        if space is None
+        else free_answers(space, together=together, bits=bits, output=declared_output)
+    )
+    limited = labels is not None or numbers is not None
+    subject = _subject(mechanism, claim, answers, space, limited=limited)
     name, address = _address(mechanism)
+    own = (claim,) if claim is not None else declared(name, subject)
+    own = of_events(own, name) if claim is None and space is not None else own
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
     target = AuditTarget(
         name=name,
         address=address,
         parameters=parameters,
         mechanism=subject,
-        claims=_own_claim(name, subject, space) if claim is None else (claim,),
+        claims=own[:1],
     )
     searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(
@@ -201,77 +215,25 @@ def _space(data: Any, told: dict[str, str | None], **others: Any) -> Space | Non
 
 
 def _subject(
-    mechanism: Any,
-    claim: Claim | None,
-    labels: tuple[int, ...] | None,
-    numbers: tuple[float, float] | None,
-    space: Space | None,
-    free: AnswerKind,
+    mechanism: Any, claim: Claim | None, answers: AnswerKind, space: Space | None, *, limited: bool
 ) -> Mechanism:
-    """Return what is audited: a mechanism itself, or a function with what it is called with."""
-    told = labels is not None or numbers is not None
+    """Return what is audited; `limited` where labels or numbers are said."""
     if is_mechanism(mechanism):
-        if told:
+        if limited:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
-        if free.together:
+        if answers.together:
             raise InvalidInput("together: goes with a function; a mechanism answers each query")
-        subject: Mechanism = mechanism
-        return subject if space is None else Freed(subject, free.output, bits=free.bits)
-    if claim is None:
+    elif claim is None:
         raise InvalidInput(
             "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
         )
-    if labels is not None and numbers is not None:
-        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
-    if told and space is not None:
+    elif limited and space is not None:
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
-    if is_estimator(mechanism):
-        return _estimator(mechanism, claim, space, free)
-    own = isinstance(mechanism, OwnCoins)
-    name = getattr(mechanism, "__name__", "function")
-    takes = ("data",) if own else taken(mechanism, f"mechanism = {name}")
-    joint = free.together and space is not None and "queries" in takes
-    return FunctionMechanism(
-        function=mechanism,
-        claims=(claim,),
-        labels=(0, 1) if labels is None else labels,
-        numbers=numbers,
-        takes=takes,
-        named=named(mechanism),
-        free=space is not None,
-        together=space.columns if space is not None and joint else 0,
-        bits=free.bits,
-        output=free.output,
-        seeded="rng" in takes,
-    )
-
-
-def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: AnswerKind) -> Mechanism:
-    """Return what fits an estimator in every run."""
-    if space is None:
+    elif space is None and is_estimator(mechanism):
         raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")
-    form = getattr(getattr(space, "rows", None), "form", None)
-    seen = mechanism if isinstance(mechanism, ObservedEstimator) else ObservedEstimator(mechanism)
-    trained = TrainedEstimator(
-        seen.estimator, getattr(form, "label", None), getattr(form, "group", None), seen.outputs
-    )
-    asked, alone = PREDICT in seen.outputs, seen.outputs == (PREDICT,)
-    function = trained if alone else trained.all if asked else trained.released
-    return FunctionMechanism(
-        function=function,
-        claims=(claim,),
-        takes=("data", "queries", "rng") if asked else ("data", "rng"),
-        free=True,
-        together=space.columns if asked and (free.together or not alone) else 0,
-        bits=free.bits,
-        output=free.output,
-    )
-
-
-def _own_claim(name: str, subject: Mechanism, space: Space | None) -> tuple[Claim, ...]:
-    """Return the first claim of a mechanism, the first that a search can be held against."""
-    own = declared(name, subject)
-    return (own if space is None else of_events(own, name))[:1]
+    name = getattr(mechanism, "__name__", type(mechanism).__name__)
+    claims = None if claim is None else (claim,)
+    return subject_of(mechanism, f"mechanism = {name}", claims, answers)
 
 
 def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> PairGroup | None:

@@ -425,6 +425,8 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     others = {field.name for each in KINDS.values() for field in fields(each)} - set(known)
     for name in sorted(others & facts.keys()):
         require(facts[name] is None, name, facts[name], f"null in a claim of kind {kind.__name__}")
+    for name in kind.ranges:
+        require(name in known, name, None, f"in a claim of kind {kind.__name__}")
     if known.get("curve") is not None:
         known["curve"] = curve_from_json(known["curve"])
     claim: Claim = kind(**known, expected=expected)

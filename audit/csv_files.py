@@ -75,13 +75,7 @@ def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
     """
     import pandas as pd
 
-    with path.open("rb") as file:
-        start = file.read(4096)
-    for begins, kind in KINDS:
-        if start.startswith(begins) and path.suffix not in PACKED:
-            raise _wrong(path, f"{kind}; must be CSV: save it as 'CSV UTF-8'")
-    if not start.strip(b" \t\r\n\xef\xbb\xbf"):
-        raise _wrong(path, "is empty; must be CSV with a header line")
+    _check_start(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -105,6 +99,19 @@ def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
         raise _wrong(path, _missing(path, frame))
     _check_finite(path, frame)
     return frame
+
+
+def _check_start(path: Path) -> None:
+    """Raise `InvalidInput` if there is no such file, or it begins like no CSV file."""
+    if not is_file(path):
+        raise InvalidInput(f"file = '{path}': no such file")
+    with path.open("rb") as file:
+        start = file.read(4096)
+    for begins, kind in KINDS:
+        if start.startswith(begins) and path.suffix not in PACKED:
+            raise _wrong(path, f"{kind}; must be CSV: save it as 'CSV UTF-8'")
+    if not start.strip(b" \t\r\n\xef\xbb\xbf"):
+        raise _wrong(path, "is empty; must be CSV with a header line")
 
 
 def check_features(path: Path, features: pd.DataFrame) -> None:

@@ -334,16 +334,3 @@ def regressor_of(name: str) -> Any:
     if name == "nearest":
         return neighbors.KNeighborsRegressor(n_neighbors=1)
     return linear_model.LinearRegression()
-
-
-def estimator_named(address: str) -> Any:
-    """Return the estimator of `module:object`, made of its class if it names one."""
-    found = load_object(address, "target")
-    if not isinstance(found, type):
-        return found
-    try:
-        return found()
-    except Exception as error:  # what is not ours may do anything
-        raise InvalidInput(
-            f"target = {found.__name__}: cannot be made without arguments ({error}); name an object"
-        ) from error

@@ -22,9 +22,7 @@ number, text or truth value; discrete       one record, which is replaced
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,25 +30,21 @@ import numpy as np
 from dpassay.adapters import library
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.mechanism import OwnCoins
 from dpassay.privacy_curves import DELTAS
 from dpassay.relations import ADD_REMOVE, replace_relation
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables
+from dpassay.targets.measurements import (
+    FLOATS,
+    INTEGERS,
+    WHOLE,
+    atom_of,
+    element_of,
+    is_measurement,
+    plain,
+)
 
-WHOLE = 2.0**53 - 1
-"""Integers up to here are described; a float holds no larger ones."""
-INTEGERS = {
-    f"{sign}{bits}": (
-        (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1) if sign == "i" else (0.0, 2.0**bits - 1)
-    )
-    for sign in "iu"
-    for bits in (8, 16, 32, 64)
-} | {"usize": (0.0, WHOLE), "isize": (-WHOLE, WHOLE)}
-"""Limits of the types of integers."""
-FLOATS = {"f32": (-1e38, 1e38), "f64": (-1e300, 1e300)}
-"""Limits of the types of floats, as far as numbers between them can be told apart."""
 TEXTS = ("", "a", "b", "c")
 """Texts of a domain that does not say which there are."""
 RECORDS, NUMBERS = 10, 5
@@ -70,12 +64,6 @@ ALLOWED = (
 """What can be described."""
 
 
-def is_measurement(thing: Any) -> bool:
-    """Return whether it is a measurement of OpenDP; imports nothing."""
-    module = sys.modules.get("opendp.mod")
-    return module is not None and isinstance(thing, module.Measurement)
-
-
 def claim(measurement: Any, d_in: float) -> DP:
     """Return what a measurement claims, by its privacy map.
 
@@ -91,7 +79,7 @@ def claim(measurement: Any, d_in: float) -> DP:
     except Exception as error:  # noqa: BLE001  (whatever the foreign library raises)
         said = " ".join(str(error).split())[:200]
         raise InvalidInput(f"d_in = {d_in!r}: the privacy map refuses it: {said}") from None
-    measure = _plain(measurement.output_measure.type)
+    measure = plain(measurement.output_measure.type)
     approximate = measure.startswith("Approximate<")
     name = measure.removeprefix("Approximate<").removesuffix(">")
     number, delta = found if approximate else (found, 0.0)
@@ -140,9 +128,9 @@ def neighbours(
     """
     _check(measurement)
     domain, metric = measurement.input_domain, measurement.input_metric
-    kind = _plain(metric.type).partition("<")[0]
-    element, vector = _element(domain)
-    atom = _atom(element)
+    kind = plain(metric.type).partition("<")[0]
+    element, vector = element_of(domain)
+    atom = atom_of(element)
     distance = as_real(d_in)
     require(0 < distance < math.inf, "d_in", d_in, "a finite number > 0")
     known = getattr(domain, "size", None) if vector else 1
@@ -186,73 +174,17 @@ def _left_out(metric: Any, where: str, **given: Any) -> None:
             raise InvalidInput(f"{name}: goes with {where}, not with {metric}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release(OwnCoins):
-    """A measurement as a function of a dataset, which it converts to the measurement's carrier."""
-
-    measurement: Any
-    _atom: str = field(init=False, repr=False)
-    _vector: bool = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        # asking the library for a domain takes as long as a release
-        element, vector = _element(self.measurement.input_domain)
-        object.__setattr__(self, "_atom", _atom(element))
-        object.__setattr__(self, "_vector", vector)
-
-    def __call__(self, data: Any) -> Any:
-        """Release once.
-
-        Missing numbers of `data` (n,), None, are passed as NaN. To integers numbers are rounded
-        down: two that are an integer apart stay so. A measurement of one value takes the first.
-        """
-        if not (self._atom and isinstance(data, (list, np.ndarray))):
-            return self.measurement(data)
-        cells = data.tolist() if isinstance(data, np.ndarray) else data
-        if self._atom in INTEGERS:
-            cells = [math.floor(cell) for cell in cells]
-        elif self._atom in FLOATS:
-            cells = [math.nan if cell is None else float(cell) for cell in cells]
-        return self.measurement(cells if self._vector else cells[0])
-
-
-def mechanism(measurement: Any) -> Release:
-    """Return a measurement as a function that `audit` takes; `audit(measurement)` does the same."""
-    _check(measurement)
-    return Release(measurement)
-
-
 def _check(measurement: Any) -> None:
     library("opendp.mod", "opendp")
     known = is_measurement(measurement)
     require(known, "measurement", type(measurement).__name__, "a Measurement of OpenDP")
 
 
-def _plain(name: Any) -> str:
-    """Return the name of a type without the modules it lies in."""
-    return str(name).replace("opendp::metrics::", "").replace("opendp::measures::", "")
-
-
-def _element(domain: Any) -> tuple[Any, bool]:
-    """Return the domain of the elements, and whether there are several in a dataset."""
-    vector = _plain(domain.type).startswith("VectorDomain<")
-    return (domain.element_domain if vector else domain), vector
-
-
-def _atom(domain: Any) -> str:
-    """Return the type of an atom domain that can be described; empty for all else."""
-    name = _plain(domain.type)
-    if not name.startswith("AtomDomain<"):
-        return ""
-    atom = name.removeprefix("AtomDomain<").removesuffix(">")
-    return atom if atom in ("bool", "String", *INTEGERS, *FLOATS) else ""
-
-
 def _limits(
     element: Any, given: tuple[float, float] | None, *, by_type: bool
 ) -> tuple[float, float]:
     """Return limits of numbers: those given, the domain's, or those of its type if `by_type`."""
-    atom = _atom(element)
+    atom = atom_of(element)
     least, most = (INTEGERS | FLOATS)[atom] if by_type else (-math.inf, math.inf)
     if element.bounds is not None:
         least, most = map(float, element.bounds)
@@ -300,7 +232,7 @@ def _records(
     fixed: bool,
 ) -> Tables:
     """Return a space of records that are single values."""
-    atom = _atom(element)
+    atom = atom_of(element)
     if data is not None:
         right = len(data) == size if fixed else len(data) > 0
         wanted = f"{size}, as the domain says" if fixed else "at least one record"

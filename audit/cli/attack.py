@@ -19,11 +19,6 @@ attacks models that are already trained.
   dpassay attack soft-majority --canaries 20 --adversary pois-miaq
       plant 20 mislabelled records, and let the attacker poison the training
       sets and choose the queries
-  dpassay attack --out attack --executor dask --scheduler tcp://10.0.0.1:8786
-      train the models on a Dask cluster; see docs/scale.md
-  dpassay attack --against base --data people.csv --label income \
-      --attribute sex
-      guess which of two values of a column each training record has
 """
 
 from __future__ import annotations

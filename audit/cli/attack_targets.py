@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
-from types import SimpleNamespace
-from typing import Any
 
 from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.mechanisms import LEARNER, PRIVACY, PROTECTED, at_loss, claim_of
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Protected
-from dpassay.attacks.user_models.subjects import estimator, estimator_named, mechanism, regressor_of
+from dpassay.attacks.user_models.subjects import estimator, mechanism, regressor_of
 from dpassay.claims import DP
 from dpassay.cli.mechanisms import (
     WantedMechanisms,
     claim_numbers,
+    looked_at,
     parameters_of,
     programs_of,
     targets_of,
@@ -37,9 +36,8 @@ from dpassay.config.values import written
 from dpassay.data import Table
 from dpassay.errors import InvalidInput, require
 from dpassay.targets.importing import is_own
-from dpassay.targets.resolve import About, about
-from dpassay.trials.isolation.host import Hosts, LostProcess
-from dpassay.trials.isolation.target import Server, introduced
+from dpassay.targets.resolve import About, thing_of
+from dpassay.trials.isolation.target import introduced
 
 
 class AttackTargets:
@@ -50,7 +48,7 @@ class AttackTargets:
 
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         self._arguments, self._config, self._limits = arguments, config, limits_of(config)
-        self._about: Callable[[str], About] = cache(self._looked_at)
+        self._about: Callable[[str], About] = cache(partial(looked_at, limits=self._limits))
         self._claim = None if arguments.claim is None else claim_numbers(arguments.claim)
         self._losses = list[str]()  # mechanisms that `--epsilon` sets the loss of
         self._own = list[Configured]()  # those that are attacked as they are, with own claims
@@ -108,19 +106,6 @@ class AttackTargets:
         finally:
             for target in found:
                 close_hosts(target)
-
-    def _looked_at(self, target: str) -> About:
-        """Return what a target is; of one whose process is lost nothing is known."""
-        if is_own(target):
-            return about(target)
-
-        def there() -> Any:
-            return SimpleNamespace(about=lambda: asdict(about(target)))
-
-        remote, found = Hosts(target, Server(there), self._limits, bare=True), About()
-        with closing(remote), suppress(LostProcess):
-            found = remote.ask(About, f"importing {target}", "about")
-        return found
 
     def _base_learner(self, table: Table, data: ExperimentData) -> Target:
         """Return the unprotected learner."""
@@ -211,7 +196,7 @@ class AttackTargets:
 
 
 def _estimator(name: str, table: Table, data: ExperimentData) -> Target:
-    return estimator(estimator_named(name), table, data, name)
+    return estimator(thing_of(name), table, data, name)
 
 
 def _size(data: ExperimentData) -> int:

@@ -9,8 +9,6 @@ cost. It takes some minutes.
       everything at a claimed loss of 1; then open compared/index.html
   dpassay compare-mechanisms pate soft-majority --epsilon 0.5,1,2
       two mechanisms at three losses, on scikit-learn's breast cancer data
-  dpassay compare-mechanisms --jobs 4
-      train what the membership attacks need in four processes of this machine
 
 exit codes:
   0    the table is complete, whatever it says

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
-from dpassay.config.searches import SearchConfig, output_said, search_of
+from dpassay.config.searches import SearchConfig, output_said, search_of, search_text
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
-from dpassay.data import Labelled
+from dpassay.data import BUILT_IN, Labelled
 from dpassay.engine.preflight import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
@@ -32,16 +32,19 @@ from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import (
+    About,
     AnswerKind,
     about,
     accepts,
     answers_of,
+    free_answers,
     relation_of,
     resolve,
     sized,
 )
+from dpassay.trials.isolation.host import Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, introduced
+from dpassay.trials.isolation.target import Isolated, Server, introduced
 
 OF_SEARCH = ("search", "together", "output")
 """What the command line, an entry, or the run may say of a search."""
@@ -184,6 +187,37 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
     return replace(wanted, mechanisms=every, named=bool(named))
 
 
+def looked_at(target: str, limits: Limits | None) -> About:
+    """Return what a target is, seen from another process; of one that is lost nothing is known."""
+    if limits is None or is_own(target):
+        return about(target)
+
+    server = Server(lambda: SimpleNamespace(about=lambda: asdict(about(target))))
+    remote, found = Hosts(target, server, limits, bare=True), About()
+    with closing(remote), suppress(LostProcess):
+        found = remote.ask(About, f"importing {target}", "about")
+    return found
+
+
+def on_data(wanted: WantedMechanisms, config: Config, limits: Limits) -> WantedMechanisms:
+    """Say that the pairs of estimators are searched for in the data of the run, if nothing else is.
+
+    Everything else that is audited without a search takes features that are numbers.
+    """
+    if config.data is None:
+        return wanted
+    label = {} if config.label is None else {"label": config.label}
+    table = {"name": "table", "file": config.data} | label
+    search = search_text("records" if config.data == BUILT_IN else table)
+
+    def searched(each: Configured) -> Configured:
+        open_ = wanted.search(each) is None and wanted.answers(each) is None
+        fitted = open_ and looked_at(each.target, limits if CAN_FORK else None).estimator
+        return replace(each, search=search) if fitted else each
+
+    return replace(wanted, mechanisms=tuple(map(searched, wanted.mechanisms)))
+
+
 @contextmanager
 def opened(
     wanted: WantedMechanisms, records: int | Labelled, limits: Limits | None
@@ -275,9 +309,9 @@ def _sought(each: Configured, wanted: WantedMechanisms, records: Labelled | None
             )
         return None
     space = search.space(records)
-    answers = AnswerKind(
-        free=True,
-        together=space.columns if together and asked else 0,
+    answers = free_answers(
+        space,
+        together=bool(together and asked),
         bits=search.parameters.get("bits", False),
         output=None if output is None else output_of(output_said(output)),
     )
@@ -327,7 +361,9 @@ def _searched(
         raise InvalidInput(
             f"{said}: must be records or table,file=F,label=L; '{name}' takes labelled records"
         )
-    if wanted.of(each, "together")[0] and search.has_queries and not about(name).function:
+    known = about(name)
+    joint = known.function or known.estimator
+    if wanted.of(each, "together")[0] and search.has_queries and not joint:
         raise InvalidInput(
             f"--together: only for a plain function; '{name}' answers each query by itself"
         )

@@ -11,18 +11,12 @@ are not given are taken from the configuration.
       open report/index.html
   dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree
       audit one mechanism; parameters have the paper's letters
-  dpassay run interface -p 'base={name="soft-majority", r=5}' -p m=2
-      audit a mechanism that is built on another one
   dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3
       find the true worst case over all datasets of 5 records on 3 points
-  dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo
-      audit a mechanism against another claim than its own, by sampling
   dpassay run my_module:my_predict --claim epsilon=1 --data people.csv \
       --label income
-      audit your own function(data, queries, size, rng) on your own data
-  dpassay run my_module:my_predict --claim epsilon=1 --stop-early
-      end the trials as soon as they refute the claim: a grossly broken
-      function is red sooner
+      audit your own function(data, queries, size, rng), or a scikit-learn
+      pipeline, on your own data
   dpassay run --process 'node server.js' --claim epsilon=1 \
       --search scalars,low=0,high=1
       audit a program in any language that answers on stdin and stdout; see
@@ -31,12 +25,6 @@ are not given are taken from the configuration.
       --jobs 4 --resume
       run the trials in four processes; go on where an earlier run into report
       has ended
-  dpassay run my_module:my_predict --claim epsilon=1 --executor dask \
-      --scheduler tcp://h:8786
-      run the trials on a Dask cluster; see docs/scale.md
-  dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run
-      show what it would cost to audit a function that returns numbers for
-      stability
 """
 
 from __future__ import annotations
@@ -53,7 +41,7 @@ from typing import Any, TextIO
 
 from dpassay.cli.exit_codes import EVERY, of_record
 from dpassay.cli.interrupts import interrupts
-from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, opened, wanted_of
+from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, on_data, opened, wanted_of
 from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_switch, codes, in_force
 from dpassay.cli.plan import dry_run
 from dpassay.cli.sealed import sealed
@@ -153,12 +141,12 @@ def action(arguments: argparse.Namespace) -> int:
             "given (dpassay init)"
         )
     settings = settings_of(config, resume=arguments.resume)
-    data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
     facts = config.some("seed", "confidence", "budget", "profile")
     facts |= {"command": command_of(arguments, config), "commit": commit()}
-    facts |= {"catalogue": not wanted.named, "data": source}
     with sealed(config, arguments.words) as changed:
+        wanted = on_data(wanted, config, settings.limits)
+        data, records, source = _data(config, wanted, settings)
         with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
             check(targets, data, settings)
@@ -174,7 +162,8 @@ def action(arguments: argparse.Namespace) -> int:
             started, held = time.monotonic(), protections()
             results, complete = _audited(targets, data, settings, accepted, directory, arguments)
         spoiled = changed()
-    record = make_record(facts | {"complete": complete} | spoiled, results)
+    facts |= {"catalogue": not wanted.named, "data": source, "complete": complete}
+    record = make_record(facts | spoiled, results)
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)

@@ -7,14 +7,21 @@ A search is `answers,size=5`, `scalars,low=0,high=1`, `records`, `table,file=peo
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.config.option import Option, switch, text
-from dpassay.config.values import BEGINS, listed, named_table, named_text, value_of, written
+from dpassay.config.values import (
+    BEGINS,
+    listed,
+    named_table,
+    named_text,
+    scalar_of,
+    value_of,
+    written,
+)
 from dpassay.errors import InvalidInput, is_real, near
 
 if TYPE_CHECKING:
@@ -70,7 +77,7 @@ class SearchConfig:
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
-        from dpassay.csv_files import is_file, read_csv
+        from dpassay.csv_files import read_csv
         from dpassay.search import spaces, tables
 
         told = {key: value for key, value in self.parameters.items() if key != "bits"}
@@ -79,10 +86,7 @@ class SearchConfig:
         if self.name == "scalars":
             return spaces.Scalars(**told)
         if self.name == "table":
-            file = told.pop("file")
-            if not is_file(Path(file)):
-                raise InvalidInput(f"file = '{file}': no such file")
-            return tables.Tables(read_csv(Path(file), missing=True), **told)
+            return tables.Tables(read_csv(Path(told.pop("file")), missing=True), **told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
 
@@ -179,12 +183,4 @@ def output_said(given: Any) -> Any:
         return value_of(said, "output")
     if "," not in said:
         return said
-    items: list[Any] = [item.strip() for item in said.split(",")]
-    for place, item in enumerate(items):
-        try:
-            value = tomllib.loads(f"value = {item}").get("value")
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, (bool, int, float)):
-            items[place] = value
-    return items
+    return [scalar_of(item.strip()) for item in said.split(",")]

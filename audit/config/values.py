@@ -40,6 +40,15 @@ def value_of(text: str, argument: str) -> Any:
     return found["value"]
 
 
+def scalar_of(text: str) -> Any:
+    """Return the number or truth value that a text spells, or else the text."""
+    try:
+        value = tomllib.loads(f"value = {text}").get("value")
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (bool, int, float)) else text
+
+
 def spelled(value: Any) -> Any:
     """Return a number or a truth value as the text after `-p`; texts, lists and tables stay.
 

@@ -212,12 +212,16 @@ def _subject(witness: Raw, claim: Claim, stack: ExitStack) -> AuditTarget:
             "Python"
         )
     numbers = witness["numbers"]
-    free = witness.get("free")
+    free, data = witness.get("free"), witness["data"]
+    form = rows_from_json(data).form if data["kind"] == "rows" else None
     answers = AnswerKind(
         labels=tuple(witness["labels"]),
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
         free=free is not None,
-        together=0 if free is None else free["together"],
+        together=bool(free and free["together"]),
+        columns=free["together"] if free else 0,
+        label=None if form is None else form.label,
+        group=None if form is None else form.group,
         output=None if free is None else output_from_json(free.get("output")),
     )
     build = partial(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpassay.csv_files import read_csv
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.relations import REPLACE_ONE
@@ -180,9 +182,11 @@ def space_of(
     """Return the space that a user means by some data.
 
     That is a space itself; labelled records or (X, y); a list or column of numbers, of which the
-    ends are the limits; or records of any kind, for which, and for `label`, `relation` and `group`,
-    see `Tables`. Raise InvalidInput if it is none of these.
+    ends are the limits; or records of any kind, also the path of a CSV file, for which, and for
+    `label`, `relation` and `group`, see `Tables`. Raise InvalidInput if it is none of these.
     """
+    if isinstance(data, (str, Path)):
+        data = read_csv(Path(data), missing=True)
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()
     told = {"label": label, "relation": relation, "group": group}

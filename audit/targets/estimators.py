@@ -58,26 +58,19 @@ class TrainedEstimator:
     group: str | None = None
     outputs: tuple[str, ...] = (PREDICT,)  # see `ObservedEstimator`
 
-    def __call__(self, data: Any, queries: Any, rng: np.random.Generator) -> tuple[Any, ...]:
-        """Fit a copy and return what it predicts at each query."""
-        return tuple(self._seen(self._fitted(data, rng), PREDICT, queries))
+    def __call__(self, data: Any, *rest: Any) -> Any:
+        """Fit a copy on `data`; `rest` is `queries`, if they are asked, and `rng`.
 
-    def released(self, data: Any, rng: np.random.Generator) -> Any:
-        """Fit a copy and return its attributes, those that are seen; see `all`."""
-        return self.all(data, None, rng)
-
-    def all(self, data: Any, queries: Any, rng: np.random.Generator) -> Any:
-        """Fit a copy and return all that is seen of it, as one array where all of it is numbers."""
-        fitted = self._fitted(data, rng)
-        parts = [part for name in self.outputs for part in self._seen(fitted, name, queries)]
+        Return what it predicts at each query; else all that is seen, an array where it is numbers.
+        """
+        *queries, rng = rest
+        fitted, parts = self._fitted(data, rng), list[Any]()
+        for name in self.outputs:
+            found = fitted.predict(*queries) if name == PREDICT else getattr(fitted, name)
+            parts += np.asarray(found).ravel().tolist()
         numbers = all(type(part) in (int, float) for part in parts)
-        return np.array(parts, dtype=float) if numbers and parts else tuple(parts)
-
-    @staticmethod
-    def _seen(fitted: Any, name: str, queries: Any) -> list[Any]:
-        """Return what is seen under a name, as a flat list of Python's own values."""
-        found = fitted.predict(queries) if name == PREDICT else getattr(fitted, name)
-        return list(np.asarray(found).ravel().tolist())
+        whole = numbers and parts and self.outputs != (PREDICT,)
+        return np.array(parts, dtype=float) if whole else tuple(parts)
 
     def _fitted(self, data: Any, rng: np.random.Generator) -> Any:
         fitted = self.copied(rng)

@@ -1,60 +1,80 @@
-"""From a name and parameters to something that can be audited."""
+"""From an object, or its name and parameters, to something that can be audited."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.claims import SPELLINGS, Claim
+from dpassay.config.values import scalar_of
 from dpassay.errors import InvalidInput, near
-from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import Output
+from dpassay.search.proposals.proposal import Space
 from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
-from dpassay.targets.estimators import is_estimator
+from dpassay.targets.estimators import PREDICT, ObservedEstimator, TrainedEstimator, is_estimator
+from dpassay.targets.foreign import Http
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
+from dpassay.targets.measurements import Release, is_measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerKind:
     """What a function may answer: labels, real numbers between limits, or anything.
 
-    `free`, `together`, `bits` and `output` are those of `FunctionMechanism`.
+    `free`, `bits` and `output` are those of `FunctionMechanism`; so is `together`, where true, with
+    the `columns` of a query point. `label` and `group` are the columns of a DataFrame that an
+    estimator does not see as features.
     """
 
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
     free: bool = False
-    together: int = 0
+    together: bool = False
+    columns: int = 0
     bits: bool = False
     output: Output | None = None
+    label: str | None = None
+    group: str | None = None
+
+
+def free_answers(space: Space, **told: Any) -> AnswerKind:
+    """Return that a function may answer anything, and what else is told, on data of a space."""
+    form = getattr(getattr(space, "rows", None), "form", None)
+    apart: dict[str, Any] = {name: getattr(form, name, None) for name in ("label", "group")}
+    return AnswerKind(free=True, columns=space.columns, **apart, **told)
+
+
+def thing_of(text: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Return a mechanism of the catalogue, `module:object`, or a service; a class is built."""
+    if "://" in text:
+        return Http(text)
+    found = load_object(_address(text), "target")
+    return _build(text, found, _full(text, parameters)) if isinstance(found, type) else found
 
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> AnswerKind:
     """Return what a target answers by itself; for a plain function labels 0 and 1."""
-    return AnswerKind(numbers=getattr(_made(target, parameters), "numbers", None))
+    return AnswerKind(numbers=getattr(thing_of(target, parameters), "numbers", None))
 
 
 def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
     """Return the neighbour relation of a target's own first claim, or `replace-one`."""
     try:
-        claims = getattr(_made(target, parameters), "claims", ())
+        claims = getattr(thing_of(target, parameters), "claims", ())
         return str(claims[0].relation) if claims else REPLACE_ONE
     except InvalidInput:
         raise
     # what is not ours may do anything; its own claims are not asked for here
     except Exception:  # noqa: BLE001
         return REPLACE_ONE
-
-
-def _made(target: str, parameters: Mapping[str, Any]) -> Any:
-    found = load_object(_address(target), "target")
-    return _build(target, found, _full(target, parameters)) if isinstance(found, type) else found
 
 
 def resolve(
@@ -77,53 +97,32 @@ def resolve(
     nothing claimed.
     """
     given = _full(target, parameters)
-    found = load_object(_address(target), "target")
+    found, answers = load_object(_address(target), "target"), answers or AnswerKind()
     if isinstance(found, type):
-        mechanism = _build(target, found, given)
-        if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
+        found = _build(target, found, given)
+        if not (is_mechanism(found) or is_estimator(found) or hasattr(found, "distribution")):
             raise InvalidInput(
                 f"target = '{target}': has no method sample; must be a class with sample(state, "
                 f"queries, size, rng), or a function {CALLED}"
             )
-        given = parameters_of(mechanism)
+        given = given if is_estimator(found) else parameters_of(found)
     elif given and given != parameters_of(found):
         name = next(iter(given))
         claim = f"; did you mean --claim {name}={given[name]}?" if {name} in SPELLINGS else ""
         raise InvalidInput(
             f"-p {name}: '{target}' is no mechanism class, it takes no parameters{claim}"
         )
-    elif is_mechanism(found):
-        mechanism, given = found, parameters_of(found)
-    elif callable(found):
-        if not claims:
-            raise InvalidInput(
-                f"'{target}' is a plain function and has no claim of its own; add --claim "
-                "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
-            )
-        takes = taken(found, f"target = '{target}'")
-        given_answers = answers or AnswerKind()
-        mechanism = FunctionMechanism(
-            function=found,
-            claims=claims,
-            labels=given_answers.labels,
-            numbers=given_answers.numbers,
-            takes=takes,
-            named=named(found),
-            free=given_answers.free,
-            together=given_answers.together if "queries" in takes else 0,
-            bits=given_answers.bits,
-            output=given_answers.output,
-            seeded="rng" in takes,
-        )
     else:
+        given = parameters_of(found) if is_mechanism(found) else given
+    if not claims and not is_mechanism(found) and callable(found):
         raise InvalidInput(
-            f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}"
+            f"'{target}' is a plain function and has no claim of its own; add --claim "
+            "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
         )
+    mechanism = subject_of(found, f"target = '{target}'", claims, answers)
     claims = claims or declared(target, mechanism)
-    if answers is not None and answers.free:
+    if answers.free:
         claims = of_events(claims, target)
-        if not isinstance(mechanism, FunctionMechanism):
-            mechanism = Freed(mechanism, answers.output, bits=answers.bits)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
@@ -136,6 +135,63 @@ def resolve(
         mechanism=mechanism,
         claims=claims,
         alone=alone,
+    )
+
+
+def subject_of(
+    found: Any, what: str, claims: tuple[Claim, ...] | None, answers: AnswerKind
+) -> Mechanism:
+    """Return what is audited: a mechanism itself, or what calls a function or fits an estimator.
+
+    Functions and estimators need claims. Messages call it `what`.
+    """
+    if is_mechanism(found) or hasattr(found, "distribution"):
+        mechanism: Mechanism = found
+        return Freed(mechanism, answers.output, bits=answers.bits) if answers.free else mechanism
+    if is_estimator(found):
+        return _trained(found, what, claims, answers)
+    if not callable(found):
+        kinds = "a mechanism, an estimator or a function"
+        raise InvalidInput(f"{what}: must be {kinds}, not {type(found).__name__}")
+    found = Release(found) if is_measurement(found) else found
+    takes = ("data",) if isinstance(found, OwnCoins) else taken(found, what)
+    together = answers.together and "queries" in takes
+    return FunctionMechanism(
+        function=found,
+        claims=claims or (),
+        labels=answers.labels,
+        numbers=answers.numbers,
+        takes=takes,
+        named=named(found),
+        free=answers.free,
+        together=answers.columns if together else 0,
+        bits=answers.bits,
+        output=answers.output,
+        seeded="rng" in takes,
+    )
+
+
+def _trained(
+    found: Any, what: str, claims: tuple[Claim, ...] | None, answers: AnswerKind
+) -> Mechanism:
+    """Return what fits an estimator in every run."""
+    if not (answers.free and claims):
+        raise InvalidInput(
+            f"{what}: is an estimator, fitted on records in every run; say which, and what it "
+            "claims: --data people.csv --label income --claim epsilon=1 (in Python: data, label, "
+            "claim)"
+        )
+    seen = found if isinstance(found, ObservedEstimator) else ObservedEstimator(found)
+    fits = TrainedEstimator(seen.estimator, answers.label, answers.group, seen.outputs)
+    asked, alone = PREDICT in seen.outputs, seen.outputs == (PREDICT,)
+    return FunctionMechanism(
+        function=fits,
+        claims=claims,
+        takes=("data", "queries", "rng") if asked else ("data", "rng"),
+        free=True,
+        together=answers.columns if asked and (answers.together or not alone) else 0,
+        bits=answers.bits,
+        output=answers.output,
     )
 
 
@@ -165,7 +221,7 @@ def about(target: str) -> About:
     kind = isinstance(found, type)
     return About(
         function=callable(found) and not kind and not is_mechanism(found),
-        estimator=is_estimator(found),
+        estimator=not is_mechanism(found) and is_estimator(found),
         parameters=tuple(_fields(found)) if kind else (),
     )
 
@@ -216,6 +272,8 @@ def _values(mechanism: object) -> dict[str, Any]:
 
 
 def _address(target: str) -> str:
+    if "://" in target:
+        raise InvalidInput(f"target = '{target}': is a service; say --http {target}")
     if ":" in target:
         return target
     if target not in ENTRIES:
@@ -253,7 +311,7 @@ def expected(
     entry = ENTRIES.get(target or "")
     if entry is None or entry.expected is None:
         return claims
-    made = _made(entry.address, entry.parameters)
+    made = thing_of(entry.address, entry.parameters)
     wrong = [_known(entry, claim, parameters, made).expected for claim in claims]
     return tuple(
         dataclasses.replace(claim, expected=each) for claim, each in zip(claims, wrong, strict=True)
@@ -315,16 +373,24 @@ def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechani
     return mechanism
 
 
-def _fields(mechanism_class: type) -> dict[str, Any]:
-    if not dataclasses.is_dataclass(mechanism_class):
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the parameters of a class: dataclass fields, or what an estimator is made of."""
+    if dataclasses.is_dataclass(kind):
+        return {field.name: field for field in dataclasses.fields(kind) if field.init}
+    if not is_estimator(kind):
         return {}
-    return {field.name: field for field in dataclasses.fields(mechanism_class) if field.init}
+    return dict(inspect.signature(kind).parameters)
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    """Turn a text into the type of the field's default, or of its annotation without one."""
+    """Turn a text into the type of the field's default, or of its annotation without one.
+
+    A parameter of an estimator becomes what TOML reads.
+    """
     if not isinstance(value, str):
         return value
+    if isinstance(field, inspect.Parameter):
+        return scalar_of(value)
     missing = field.default is dataclasses.MISSING or field.default is None
     annotated = str(getattr(field.type, "__name__", field.type)).partition(" | ")[0]
     wanted = annotated if missing else type(field.default).__name__

@@ -23,7 +23,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from dpassay.claims import Claim
@@ -89,12 +88,7 @@ class Cluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._under_way.clear()
         self._case = None
         self._stack.close()

@@ -17,6 +17,7 @@ fraction of the answer.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +86,12 @@ def rounded_answer(
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     """Return both; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
+    made = partial(Specimen, data=Answers(1), claim=DP(epsilon=e))
     return (
-        Specimen(
+        made(
             name="naive-laplace",
             function=at(naive_laplace, epsilon),
             twin=at(grid_laplace, epsilon),
-            data=Answers(1),
-            claim=DP(epsilon=e),
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(0), numbers(1)),
@@ -100,12 +100,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source="Mironov 2012",
             wrong="floats near 0 have finer bits than floats near 1: the last bits tell the answer",
         ),
-        Specimen(
+        made(
             name="rounded-noise",
             function=at(rounded_noise, epsilon),
             twin=at(rounded_answer, epsilon),
-            data=Answers(1),
-            claim=DP(epsilon=e),
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(0), numbers(0.5)),

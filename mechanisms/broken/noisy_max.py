@@ -10,6 +10,7 @@ noise is never negative, so that a largest answer below the true one cannot be.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +68,12 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     """Return the broken variants; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
     ahead = 20 / e
+    made = partial(Specimen, data=Answers(QUERIES), claim=DP(epsilon=e))
     return (
-        Specimen(
+        made(
             name="noisy-max-3",
             function=at(noisy_max_3, epsilon),
             twin=at(noisy_max_1, epsilon),
-            data=Answers(QUERIES),
-            claim=DP(epsilon=e),
             true_loss=QUERIES * e / 2,
             twin_loss=e,
             known_pair=(numbers(1, 1, 1, 1, 1), numbers(2, 2, 2, 2, 2)),
@@ -81,12 +81,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source="Ding et al. 2018, Algorithm 7; twin: Algorithm 5",
             wrong="it returns the noisy value of the largest answer, not its index",
         ),
-        Specimen(
+        made(
             name="noisy-max-4",
             function=at(noisy_max_4, epsilon),
             twin=at(noisy_max_2, epsilon),
-            data=Answers(QUERIES),
-            claim=DP(epsilon=e),
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(ahead, 0, 0, 0, 0), numbers(ahead + 1, 0, 0, 0, 0)),

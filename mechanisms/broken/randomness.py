@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from functools import partial
 
 import numpy as np
 
@@ -62,31 +63,28 @@ def seed_from_outside(
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     """Return both; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
+    made = partial(Specimen, claim=DP(epsilon=e), source="made for the zoo")
     return (
-        Specimen(
+        made(
             name="cached-noise",
             function=at(cached_noise, epsilon),
             twin=at(fresh_noise, epsilon),
             data=Answers(QUERIES),
-            claim=DP(epsilon=e),
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(0, 0, 0), numbers(1, 0, 0)),
             known_loss=math.inf,
-            source="made for the zoo",
             wrong="one noise for all answers of a run: their differences carry none",
         ),
-        Specimen(
+        made(
             name="seed-from-data",
             function=at(seed_from_data, epsilon),
             twin=at(seed_from_outside, epsilon),
             data=Answers(1),
-            claim=DP(epsilon=e),
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(0), numbers(1)),
             known_loss=math.inf,
-            source="made for the zoo",
             wrong="the seed is a digest of the data: who guesses the data knows the noise",
         ),
     )

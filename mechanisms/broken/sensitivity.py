@@ -8,6 +8,7 @@ for. Rounding of floats is left aside (see `floating_point`).
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -103,57 +104,50 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     """Return the four; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
     source, claim = "made for the zoo", DP(epsilon=e)
+    made = partial(Specimen, claim=claim, source=source)
     return (
-        Specimen(
+        made(
             name="half-the-scale",
             function=at(half_the_scale, epsilon),
             twin=at(whole_scale, epsilon),
             data=Scalars(-1.0, 1.0, size=SIZE),
-            claim=claim,
             true_loss=2 * e,
             twin_loss=e,
             known_pair=(numbers(-1, 0, 0, 0, 0), numbers(1, 0, 0, 0, 0)),
             known_loss=2 * e,
-            source=source,
             wrong="sensitivity of a sum taken as the largest number, 1; a number moves by 2",
         ),
-        Specimen(
+        made(
             name="mean-of-known",
             function=at(mean_of_known, epsilon),
             twin=at(mean_of_known_safely, epsilon),
             data=Scalars(0.0, 1.0, size=FEW),
-            claim=claim,
             true_loss=FEW * e,
             twin_loss=e,
             known_pair=(numbers(0, 0, 0, 0), numbers(1, 0, 0, 0)),
             known_loss=FEW * e,
-            source=source,
             wrong="sensitivity of a mean taken from the sample size; fewer numbers are averaged",
         ),
-        Specimen(
+        made(
             name="clipped-last",
             function=at(clipped_last, epsilon),
             twin=at(clipped_first, epsilon),
             data=Scalars(0.0, OUTLIER, size=SIZE),
-            claim=claim,
             true_loss=OUTLIER * e,
             twin_loss=e,
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(OUTLIER, 0, 0, 0, 0)),
             known_loss=OUTLIER * e,
-            source=source,
             wrong="noise is added before clipping, so that an outlier counts in full",
         ),
-        Specimen(
+        made(
             name="scale-from-data",
             function=at(scale_from_data, epsilon),
             twin=at(scale_from_range, epsilon),
             data=Scalars(0.0, 1.0, size=SIZE),
-            claim=claim,
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(1, 0, 0, 0, 0)),
             known_loss=math.inf,
-            source=source,
             wrong="the scale of the noise comes from the data; it is 0 where all are equal",
         ),
     )

@@ -23,6 +23,7 @@ below the smallest answer. Variant 6 approaches it.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,13 +186,12 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     e = 1.0 if epsilon is None else epsilon
     source = "Lyu, Su and Li 2017, Algorithm {}; twin: {}"
     data, claim = Answers(QUERIES), DP(epsilon=e)
+    made = partial(Specimen, data=data, claim=claim)
     return (
-        Specimen(
+        made(
             name="svt-3",
             function=at(svt_3, epsilon),
             twin=at(svt_numbers, epsilon),
-            data=data,
-            claim=claim,
             true_loss=5 * e,
             twin_loss=e,
             known_pair=(EQUAL, FOURTH),
@@ -199,12 +199,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source.format("3 (Roth 2011)", "numerical sparse vector, Wang et al. 2019"),
             wrong="it releases the value it compared, so that each 'below' costs",
         ),
-        Specimen(
+        made(
             name="svt-4",
             function=at(svt_4, epsilon),
             twin=at(svt_1, epsilon),
-            data=data,
-            claim=claim,
             true_loss=1.75 * e,
             twin_loss=e,
             known_pair=(EQUAL, FOURTH),
@@ -212,12 +210,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source.format("4 (Lee and Clifton 2014)", "Algorithm 1"),
             wrong="an answer 'above' costs 2 e2, as the threshold moves too; it counts e2",
         ),
-        Specimen(
+        made(
             name="svt-5",
             function=at(svt_5, epsilon),
             twin=at(svt_2, epsilon),
-            data=data,
-            claim=claim,
             true_loss=math.inf,
             twin_loss=e,
             known_pair=(EQUAL, HALVES),
@@ -225,12 +221,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source.format("5 (Stoddard et al. 2014)", "Algorithm 2"),
             wrong="the answers get no noise, so that it tells for sure which of two is larger",
         ),
-        Specimen(
+        made(
             name="svt-6",
             function=at(svt_6, epsilon),
             twin=at(svt_1, epsilon),
-            data=data,
-            claim=claim,
             true_loss=5 * e,
             twin_loss=e,
             known_pair=(EQUAL, HALVES),

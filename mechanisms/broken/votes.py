@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,13 +169,12 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
     e = 1.0 if epsilon is None else epsilon
     source, claim = "made for the zoo, after Dwork and Feldman 2018, Theorem 4.1", DP(epsilon=e)
     tenths = [(i / 10, i % 2) for i in range(10)]
+    made = partial(Specimen, data=RECORDS, claim=claim)
     return (
-        Specimen(
+        made(
             name="partition-by-content",
             function=at(partition_by_content, epsilon),
             twin=at(soft_majority, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=moved(e, BLOCKS, 2),
             twin_loss=moved(e, BLOCKS, 1),
             known_pair=(_line((0.08, 0), (0.05, 1)), _line((0.12, 1), (0.05, 1))),
@@ -183,12 +183,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source,
             wrong="a record's block depends on its content: replaced, it changes two teachers",
         ),
-        Specimen(
+        made(
             name="partition-by-order",
             function=at(partition_by_order, epsilon),
             twin=at(soft_majority, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=moved(e, BLOCKS, BLOCKS),
             twin_loss=moved(e, BLOCKS, 1),
             known_pair=(_line(*tenths), _line((1.0, 1), *tenths[1:])),
@@ -197,12 +195,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source,
             wrong="blocks are runs of the sorted records: one replaced record shifts all blocks",
         ),
-        Specimen(
+        made(
             name="votes-counted-twice",
             function=at(votes_counted_twice, epsilon),
             twin=at(soft_majority_of_three, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=moved(2 * e, THREE, 1),
             twin_loss=moved(e, THREE, 1),
             known_pair=(_point(size=3), _point(0, size=3)),
@@ -211,12 +207,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source="Dwork and Feldman 2018, section 4.1, first paragraph (docs/findings.md)",
             wrong="each vote is counted twice, so that a record counts for two",
         ),
-        Specimen(
+        made(
             name="ties-by-index",
             function=at(ties_by_index, epsilon),
             twin=at(soft_majority_of_four, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=math.inf,
             twin_loss=moved(e, FOUR, 1),
             known_pair=(_point(0, 1, size=4), _point(0, 1, 2, size=4)),
@@ -225,12 +219,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source,
             wrong="ties of the true counts go to label 0 for sure, without noise",
         ),
-        Specimen(
+        made(
             name="early-return",
             function=at(early_return, epsilon),
             twin=at(soft_majority, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=math.inf,
             twin_loss=moved(e, BLOCKS, 1),
             known_pair=(_point(size=5), _point(0, size=5)),
@@ -239,12 +231,10 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             source=source,
             wrong="if a class is empty the other is returned without noise, which tells that it is",
         ),
-        Specimen(
+        made(
             name="rare-refusal",
             function=at(rare_refusal, epsilon),
             twin=at(soft_majority, epsilon),
-            data=RECORDS,
-            claim=claim,
             true_loss=math.inf,
             twin_loss=moved(e, BLOCKS, 1),
             known_pair=(_line((0.5, 0), (0.7, 0)), _line((0.6, 0), (0.7, 0))),

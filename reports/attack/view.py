@@ -45,12 +45,9 @@ INSIDE = replace(
         "attacks are not covered."
     ),
 )
+RANK = statuses.VERIFIED.rank
 UNCLAIMED = Status(
-    slug="unclaimed",
-    word="nothing claimed",
-    symbol="○",
-    rank=statuses.VERIFIED.rank,
-    meaning="It makes no promise that could be broken.",
+    "unclaimed", "nothing claimed", "○", RANK, "It makes no promise that could be broken."
 )
 WRONG = replace(
     statuses.REFUTED,

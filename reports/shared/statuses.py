@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Status:
     """What became of a claim, as a reader meets it."""
 
@@ -19,66 +19,50 @@ class Status:
 
 
 REFUTED = Status(
-    slug="refuted",
-    word="refuted",
-    symbol="▲",
-    rank=0,
-    meaning="A certified lower bound on the leak exceeds the claim.",
+    "refuted", "refuted", "▲", 0, "A certified lower bound on the leak exceeds the claim."
 )
 ERROR = Status(
-    slug="error",
-    word="error",
-    symbol="■",
-    rank=1,
-    meaning="The mechanism or the audit failed; nothing is known about the claim.",
+    "error", "error", "■", 1, "The mechanism or the audit failed; nothing is known about the claim."
 )
 MISSED = Status(
-    slug="missed",
-    word="not refuted, known wrong",
-    symbol="▼",
-    rank=2,
-    meaning=(
-        "The claim is declared wrong, but this audit did not refute it: it was too weak, or the "
-        "violation lies elsewhere."
-    ),
+    "missed",
+    "not refuted, known wrong",
+    "▼",
+    2,
+    "The claim is declared wrong, but this audit did not refute it: it was too weak, or the "
+    "violation lies elsewhere.",
 )
 INCONCLUSIVE = Status(
-    slug="inconclusive",
-    word="inconclusive",
-    symbol="◆",
-    rank=3,
-    meaning=(
-        "The audit decided nothing: it could have missed a violation of the size asked for, or "
-        "saw nothing move, or a numerical error reaches across the claim."
-    ),
+    "inconclusive",
+    "inconclusive",
+    "◆",
+    3,
+    "The audit decided nothing: it could have missed a violation of the size asked for, or "
+    "saw nothing move, or a numerical error reaches across the claim.",
 )
 EXPECTED = Status(
-    slug="expected",
-    word="refuted as expected",
-    symbol="△",
-    rank=4,
-    meaning="The claim was declared wrong beforehand, and the audit refuted it.",
+    "expected",
+    "refuted as expected",
+    "△",
+    4,
+    "The claim was declared wrong beforehand, and the audit refuted it.",
 )
 HELD = Status(
-    slug="held",
-    word="not refuted",
-    symbol="●",
-    rank=5,
-    meaning=(
-        "No violation was seen. 'Would have seen', in tables 'detectable', says how large one "
-        "would have to be, at the pairs looked at, to be refuted; there may be violations "
-        "elsewhere."
-    ),
+    "held",
+    "not refuted",
+    "●",
+    5,
+    "No violation was seen. 'Would have seen', in tables 'detectable', says how large one "
+    "would have to be, at the pairs looked at, to be refuted; there may be violations "
+    "elsewhere.",
 )
 VERIFIED = Status(
-    slug="verified",
-    word="verified",
-    symbol="★",
-    rank=6,
-    meaning=(
-        "Every dataset of the named domain satisfies the whole claim, for the declared law. It "
-        "says nothing beyond these."
-    ),
+    "verified",
+    "verified",
+    "★",
+    6,
+    "Every dataset of the named domain satisfies the whole claim, for the declared law. It "
+    "says nothing beyond these.",
 )
 
 ALL = (REFUTED, ERROR, MISSED, INCONCLUSIVE, EXPECTED, HELD, VERIFIED)

@@ -17,6 +17,7 @@ from dpassay.errors import Failed
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables
+from dpassay.targets.measurements import Release
 
 FLOAT = dp.atom_domain(T=float, nan=False)
 INTS = dp.vector_domain(dp.atom_domain(T=int), size=3)
@@ -140,7 +141,7 @@ def test_nan_is_a_missing_value_and_arrives_as_one() -> None:
     assert isinstance(space, Tables)
     (column,) = space.rows.form.columns
     assert (column.missing, column.low, column.high) == (True, -1e300, 1e300)
-    one, missing = opendp.mechanism(measurement)([1.0, None])
+    one, missing = Release(measurement)([1.0, None])
     assert one == 1
     assert math.isnan(missing)
 
@@ -161,7 +162,7 @@ def test_one_value_under_the_discrete_distance(
     assert isinstance(space, Tables)
     assert (space.relation, space.fixed, len(space.rows)) == ("replace-one", True, 1)
     assert space.rows.form.columns[0].values == values
-    assert opendp.mechanism(measurement)([values[0]]) == values[0]
+    assert Release(measurement)([values[0]]) == values[0]
 
 
 def test_vectors_move_by_as_much_as_their_norm_allows() -> None:
@@ -193,7 +194,7 @@ def test_integers_move_by_integers_within_their_type() -> None:
 def test_rounding_never_moves_integers_further() -> None:
     """Every pair that is proposed is one of neighbours in the metric, as the release sees it."""
     measurement = user(INTS, dp.linf_distance(T=int))
-    release, space = opendp.mechanism(measurement), opendp.neighbours(measurement, 2)
+    release, space = Release(measurement), opendp.neighbours(measurement, 2)
     moves = []
     for pair in space.first(np.random.default_rng(0), 200):
         near = pair.change.apply(pair.base)
@@ -209,7 +210,7 @@ def test_one_number_under_the_absolute_distance() -> None:
     space = opendp.neighbours(laplace(), 2.5)
     assert isinstance(space, Answers)
     assert (space.size, space.sensitivity, space.moved) == (1, 2.5, None)
-    assert isinstance(opendp.mechanism(laplace())(np.array([1.0])), float)
+    assert isinstance(Release(laplace())(np.array([1.0])), float)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_an_exception_is_an_answer() -> None:
         domain, dp.symmetric_distance(), dp.max_divergence(), release, lambda _: 1.0, TO=float
     )
     mechanism = FunctionMechanism(
-        function=opendp.mechanism(measurement), claims=(), takes=("data",), free=True, seeded=False
+        function=Release(measurement), claims=(), takes=("data",), free=True, seeded=False
     )
     rng = np.random.default_rng(0)
     assert mechanism.sample([True, False], np.zeros((1, 0)), 2, rng) == [0.5, 0.5]

@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
     [
         ("opendp.mod", "opendp", lambda: opendp.claim(None, 1)),
         ("opendp.mod", "opendp", lambda: opendp.neighbours(None, 1)),
-        ("opendp.mod", "opendp", lambda: opendp.mechanism(None)),
         ("dp_accounting", "dp-accounting", lambda: accounting.claim(None)),
     ],
 )

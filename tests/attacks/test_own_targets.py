@@ -362,9 +362,9 @@ def test_a_function_gets_frames_and_answers_anything() -> None:
 
 
 def test_a_program_from_python(folder: Path) -> None:
-    program = process([sys.executable, "server.py"], claim=DP(epsilon=1))
+    program = process([sys.executable, "server.py"])
     data = (houses().to_numpy()[:, :4], houses()["price"].to_numpy())
-    result = attack(program, data=data, budgets=(1,), **SMALL)
+    result = attack(program, claim=DP(epsilon=1), data=data, budgets=(1,), **SMALL)
     assert result.broken
 
 

@@ -68,7 +68,9 @@ all."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize(
+    "name", ["dp_accounting_378", pytest.param("opendp_2925", marks=pytest.mark.nightly)]
+)
 def test_a_bug_of_a_current_release_is_found_and_its_control_is_not_refuted(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

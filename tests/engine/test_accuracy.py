@@ -158,3 +158,8 @@ def test_no_other_law_has_an_error() -> None:
     law = PointLaw(values=np.zeros(1), error=0.0)
     assert leaks_of(DP(epsilon=1.0), law, ()) is None
     assert replace(Accuracy(bound=1.0), bound=2.0).promised == 2.0
+
+
+def test_a_claim_without_its_number_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="bound = None: must be in a claim of kind Accuracy"):
+        claim_from_json({"kind": "Accuracy"})

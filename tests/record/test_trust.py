@@ -37,7 +37,7 @@ RUNS = {
 CODE = (
     *("os:system", "subprocess:getoutput", "builtins:eval", "builtins:exec", "runpy:run_path"),
     *("dpassay.targets.foreign:Process", "dpassay.targets.foreign:Http", "ctypes:CDLL"),
-    *("dpassay.adapters.opendp:mechanism", "dpassay.cli.main:main", "dpassay:audit"),
+    *("dpassay.adapters.opendp:claim", "dpassay.cli.main:main", "dpassay:audit"),
     *("dpassay.targets.importing:load_object", "sklearn.svm:SVC", "mine:function"),
     *("mine:Learner", "mine.deep:function", "./mine:function", "mine.py:function", "mіne:f"),
     *("mine:f\x00", "mine\x1b[2J:f", "http://127.0.0.1:9/x", "/bin/sh", "soft-majority:x"),

@@ -39,7 +39,7 @@ def test_text_becomes_the_type_of_the_parameter() -> None:
         ("soft-majority", {"r": "0"}, "r = 0: must be an integer >= 1"),
         ("no_such_module:f", {}, "cannot import 'no_such_module'"),
         ("math:no_such_function", {}, "module 'math' has no 'no_such_function'"),
-        ("math:pi", {}, "must be a mechanism or a function, not float"),
+        ("math:pi", {}, "must be a mechanism, an estimator or a function, not float"),
         ("math:sqrt", {}, "plain function and has no claim of its own"),
         ("math:sqrt", {"a": 1}, "is no mechanism class, it takes no parameters"),
         (":f", {}, "must have the form module:object"),

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,9 +260,6 @@ class Foreign(Mechanism):
         self._session.close()
 
 
-F = TypeVar("F", bound=Foreign)
-
-
 @dataclass(frozen=True, eq=False)
 class Process(Foreign):
     """A program that speaks JSON lines; see `process`, which makes it."""
@@ -313,7 +310,6 @@ class Http(Foreign):
 def process(
     command: str | Sequence[str],
     *,
-    claim: Claim | None = None,
     timeout: float = TIMEOUT,
     limits: ProcessLimits | None = None,
     run_seconds: float | None = None,
@@ -326,11 +322,11 @@ def process(
     `error`, with the last lines of stderr; nothing that it has started is left running. This guards
     against accidents: it is no sandbox. Its answers may be of any kind.
 
-    A `command` in one text is split as in a shell, but no shell reads it. `audit(..., claim=...)`
-    says the claim too. `timeout` is the seconds for a reply. One run that takes longer than
-    `run_seconds` is ended, with the program, and that is its answer, on both sides alike: a program
-    that is slow on one of two neighbours tells them apart. Runs are then asked for one at a time.
-    By default a reply that does not come within `timeout` ends the audit as `error`.
+    A `command` in one text is split as in a shell, but no shell reads it. `timeout` is the seconds
+    for a reply. One run that takes longer than `run_seconds` is ended, with the program, and that
+    is its answer, on both sides alike: a program that is slow on one of two neighbours tells them
+    apart. Runs are then asked for one at a time. By default a reply that does not come within
+    `timeout` ends the audit as `error`.
 
     Raise InvalidInput if there is no such program, or a number is out of its range.
 
@@ -343,14 +339,12 @@ def process(
     """
     words = command if isinstance(command, str) else shlex.join(command)
     known: dict[str, Any] = (limits or ProcessLimits()).as_dict()
-    found = Process(words, timeout, **known, run_seconds=run_seconds)
-    return _claiming(found, claim)
+    return Process(words, timeout, **known, run_seconds=run_seconds)
 
 
 def http(
     url: str,
     *,
-    claim: Claim | None = None,
     timeout: float = TIMEOUT,
     retries: int = 3,
     reset: bool = False,
@@ -364,22 +358,15 @@ def http(
     redirection is followed. Its answers may be of any kind.
 
     `url` is `http://` or `https://`, without user and password: the address is recorded.
-    `audit(..., claim=...)` says the claim too. `timeout` is the seconds for a reply, from the
-    connection to its last byte; what is asked again and the pauses are included. With `reset`,
-    `{"op": "reset"}` is sent before each line of trials; where the service declares `"batch": 1`,
-    or nothing, that is before each trial. `reply` is the MiB of one reply. For `run_seconds` see
-    `process`; the connection is closed, the service is left to itself.
+    `timeout` is the seconds for a reply, from the connection to its last byte; what is asked again
+    and the pauses are included. With `reset`, `{"op": "reset"}` is sent before each line of trials;
+    where the service declares `"batch": 1`, or nothing, that is before each trial. `reply` is the
+    MiB of one reply. For `run_seconds` see `process`; the connection is closed, the service is left
+    to itself.
 
     Raise InvalidInput if the address is none, or a number is out of its range.
     """
-    return _claiming(Http(url, timeout, retries, reset, reply, run_seconds), claim)
-
-
-def _claiming(mechanism: F, claim: Claim | None) -> F:
-    if claim is not None:
-        require(hasattr(claim, "relation"), "claim", claim, "a claim like DP(epsilon=1)")
-        object.__setattr__(mechanism, "claims", (claim,))
-    return mechanism
+    return Http(url, timeout, retries, reset, reply, run_seconds)
 
 
 def _check_run(seconds: float | None) -> None:

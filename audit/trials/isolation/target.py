@@ -468,7 +468,7 @@ def _described(
     has["output"] = output_from_json(facts.output)
     if answers is not None:
         has |= {each: getattr(answers, each) for each in ("labels", "numbers", "free", "output")}
-        has["together"] = answers.together if facts.together else 0
+        has["together"] = answers.columns if facts.together else 0
     given = {
         key: _as_said(parameters[key], value) if key in parameters else value
         for key, value in facts.parameters.items()

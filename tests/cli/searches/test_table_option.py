@@ -28,6 +28,21 @@ def guess(data, queries, size, rng):
     assert list(queries.columns) == ["age", "city"]
     p = 0.5 + 0.1 * (data["income"] == "high").mean()
     return rng.random((size, len(queries))) < p
+
+
+class Most:
+    def __init__(self, wanted=1):
+        self.wanted = wanted
+
+    def fit(self, X, y):
+        assert list(X.columns) == ["age", "city"]
+        self.most = "high" if (y == "high").sum() >= self.wanted else "low"
+
+    def predict(self, X):
+        return [self.most] * len(X)
+
+
+most = Most()
 """
 PEOPLE = """age,city,income
 23,Bern,low
@@ -67,6 +82,23 @@ def test_a_file_is_searched_and_the_witness_replays(
     for witness in (people / "out/witnesses").glob("*.json"):
         assert fault(json.loads(witness.read_text(encoding="utf-8")), "witness") == ""
         assert main(["replay", str(witness), "--trust"]) == (code == 1)
+
+
+@pytest.mark.slow
+def test_an_estimator_is_searched_on_the_data_of_the_run(people: Path) -> None:
+    thing = ["shop:Most", "-p", "wanted=2", "--claim", "epsilon=1", "--budget", "200"]
+    data = ["--data", "people.csv", "--label", "income", "--search-seconds", "1"]
+    assert main(["run", *thing, *data, "--out", "out", "-q"]) == 1
+    (result,) = json.loads((people / "out/record.json").read_text(encoding="utf-8"))["results"]
+    assert result["parameters"] == {"wanted": "2"}
+    (witness,) = (people / "out/witnesses").glob("*.json")
+    assert main(["replay", str(witness), "--trust"]) == 0
+
+
+@pytest.mark.usefixtures("people")
+def test_an_estimator_needs_to_be_told_its_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "shop:most", "--claim", "epsilon=1"]) == 2
+    assert "--data people.csv --label income --claim epsilon=1" in capsys.readouterr().err
 
 
 @pytest.mark.slow

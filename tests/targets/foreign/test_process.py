@@ -301,15 +301,6 @@ serve(answer)
     assert result.verdict == "refuted", result.outcome.reason
 
 
-def test_its_own_claim_is_audited_and_must_be_one(tmp_path: Path) -> None:
-    server(tmp_path, LAPLACE)
-    command = server(tmp_path, LAPLACE).command
-    result = audit(process(command, claim=DP(epsilon=0.25)), data=Scalars(0, 1), budget=2000)
-    assert result.verdict == "refuted"
-    with pytest.raises(InvalidInput, match="claim = 1: must be a claim"):
-        process(command, claim=1)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("timeout", 0), ("timeout", "1"), ("processes", 0), ("memory", -1.0), ("reply", math.inf)],
