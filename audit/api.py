@@ -132,8 +132,8 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    if isinstance(mechanism, str):
-        mechanism = thing_of(mechanism)
+    text = mechanism if isinstance(mechanism, str) and "://" not in mechanism else None
+    mechanism = thing_of(mechanism) if isinstance(mechanism, str) else mechanism
     declared_output = output_of(output)
     if data is None and (together or bits or output is not None):
         raise InvalidInput("together, bits, output: go with data, where answers may be anything")
@@ -156,7 +156,7 @@ def audit(
     )
     limited = labels is not None or numbers is not None
     subject = _subject(mechanism, claim, answers, space, limited=limited)
-    name, address = _address(mechanism)
+    name, address = _address(mechanism) if text is None else (text, text)
     own = (claim,) if claim is not None else declared(name, subject)
     own = of_events(own, name) if claim is None and space is not None else own
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)

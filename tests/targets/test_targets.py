@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from dpassay import audit, replace_one
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
@@ -54,6 +55,16 @@ def test_what_is_refused(target: str, parameters: dict[str, Any], message: str) 
 def test_a_function_with_a_claim_is_a_mechanism() -> None:
     target = resolve("tests.core.toys:module_response", None, CLAIM, AnswerKind())
     assert (target.claims, target.labels, target.parameters) == (CLAIM, (0, 1), {})
+
+
+def test_a_text_names_what_is_audited() -> None:
+    result = audit("soft-majority", mode="exact")
+    assert (result.verdict, result.target.name) == ("not refuted", "soft-majority")
+    pairs, toy = replace_one([[0.0], [1.0]], [0, 1]), "tests.core.toys:module_response"
+    found = audit(toy, claim=DP(epsilon=0.01), pairs=pairs, queries=[[0.0]], budget=1000)
+    assert (found.verdict, found.target.address) == ("refuted", toy)
+    with pytest.raises(InvalidInput, match="must be http://HOST"):
+        audit("ftp://host", claim=DP(epsilon=1.0), data=[0, 1])
 
 
 def test_other_claims_than_its_own() -> None:
