@@ -155,9 +155,9 @@ def audit(
         else free_answers(space, together=together, bits=bits, output=declared_output)
     )
     limited = labels is not None or numbers is not None
-    subject = _subject(mechanism, claim, answers, space, limited=limited)
+    subject = _subject(mechanism, text, claim, answers, space, limited=limited)
     name, address = _address(mechanism) if text is None else (text, text)
-    own = (claim,) if claim is not None else declared(name, subject)
+    own = (claim,) if claim is not None else declared(name, mechanism)
     own = of_events(own, name) if claim is None and space is not None else own
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
     target = AuditTarget(
@@ -215,9 +215,15 @@ def _space(data: Any, told: dict[str, str | None], **others: Any) -> Space | Non
 
 
 def _subject(
-    mechanism: Any, claim: Claim | None, answers: AnswerKind, space: Space | None, *, limited: bool
+    mechanism: Any,
+    text: str | None,
+    claim: Claim | None,
+    answers: AnswerKind,
+    space: Space | None,
+    *,
+    limited: bool,
 ) -> Mechanism:
-    """Return what is audited; `limited` where labels or numbers are said."""
+    """Return what is audited, perhaps named by a text; `limited` if labels or numbers are said."""
     if is_mechanism(mechanism):
         if limited:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
@@ -231,8 +237,8 @@ def _subject(
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
     elif space is None and is_estimator(mechanism):
         raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")
-    name = getattr(mechanism, "__name__", type(mechanism).__name__)
-    claims = None if claim is None else (claim,)
+    name = text or getattr(mechanism, "__name__", type(mechanism).__name__)
+    claims = () if claim is None else (claim,)
     return subject_of(mechanism, f"mechanism = {name}", claims, answers)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from dpassay.errors import require
+from dpassay.errors import InvalidInput, require
 from dpassay.numerics import allowance
 from dpassay.privacy_curves import Curve, Points, Renyi, ZeroConcentrated, curve_from_json, usual
 from dpassay.promise import Promise, Range
@@ -41,12 +41,7 @@ class DP(Promise):
         The privacy curve of which this is a point; `zCDP`, `RDP` and `Profile` give such claims.
         An audit may hold the algorithm against another point of it.
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "DP"
@@ -121,12 +116,7 @@ class GDP(Promise):
     mu : float
         Claimed distance of the two normal laws, in standard deviations; in [1e-100, 30].
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "GDP"
@@ -155,12 +145,7 @@ class Stability(Promise):
     gamma : float
         Claimed change of a probability; in (0, 1].
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "Stability"
@@ -197,12 +182,7 @@ class PredictionStability(Promise):
     gamma : float
         Claimed change of a prediction, in the units of the prediction; finite and > 0.
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "PredictionStability"
@@ -241,12 +221,7 @@ class Accuracy(Promise):
         Whether the number is an excess: an error minus what it is compared with, so that it may be
         below 0.
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "Accuracy"
@@ -290,12 +265,7 @@ class ScoreStability(Promise):
         Claimed proportion of bad R; in [0, 1). Theorems 4 and 6 promise delta / k for each of k
         parameters: say that here.
     relation, unit, coins, source, status, expected
-        See `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        See `Promise`. A number out of its range raises InvalidInput.
     """
 
     kind: ClassVar[str] = "ScoreStability"
@@ -322,12 +292,7 @@ def zCDP(rho: float, **promise: Any) -> DP:
     rho : float
         In (0, 300].
     promise
-        `relation`, `unit`, `source` and so on, see `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        `relation`, `unit` and so on, see `Promise`. A number out of its range raises InvalidInput.
 
     Examples
     --------
@@ -347,12 +312,7 @@ def RDP(alpha: float | Mapping[float, float], epsilon: float | None = None, **pr
     epsilon : float, optional
         Largest divergence of that order in nats, > 0.
     promise
-        `relation`, `unit`, `source` and so on, see `Promise`.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+        `relation`, `unit` and so on, see `Promise`. A number out of its range raises InvalidInput.
 
     Examples
     --------
@@ -425,8 +385,9 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     others = {field.name for each in KINDS.values() for field in fields(each)} - set(known)
     for name in sorted(others & facts.keys()):
         require(facts[name] is None, name, facts[name], f"null in a claim of kind {kind.__name__}")
-    for name in kind.ranges:
-        require(name in known, name, None, f"in a claim of kind {kind.__name__}")
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in known:
+            raise InvalidInput(f"{field.name} is missing: a claim of {kind.__name__} needs it")
     if known.get("curve") is not None:
         known["curve"] = curve_from_json(known["curve"])
     claim: Claim = kind(**known, expected=expected)

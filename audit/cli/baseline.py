@@ -7,7 +7,7 @@ Runs, attacks and theorems have a baseline each.
   dpassay run && dpassay baseline check
       in the pipeline
   dpassay attack --out attack && dpassay baseline check attack/attack.json
-      the same for attacks; theorems likewise
+      the same for attacks, and for theorems
   dpassay baseline move my_api:predict my_api:answer
       after renaming a function; then run again
 """

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -18,11 +18,19 @@ from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
-from dpassay.config.searches import SearchConfig, output_said, search_of, search_text
-from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
-from dpassay.data import BUILT_IN, Labelled
+from dpassay.config.searches import SearchConfig, output_said, search_of
+from dpassay.config.values import (
+    assignment,
+    listed,
+    named_text,
+    spelled,
+    table_of,
+    value_of,
+    written,
+)
+from dpassay.data import BUILT_IN, Labelled, label_of
 from dpassay.engine.preflight import CAN_FORK
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import output_of
@@ -42,7 +50,7 @@ from dpassay.targets.resolve import (
     resolve,
     sized,
 )
-from dpassay.trials.isolation.host import Hosts, LostProcess
+from dpassay.trials.isolation.host import Hosts
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, Server, introduced
 
@@ -188,13 +196,13 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
 
 
 def looked_at(target: str, limits: Limits | None) -> About:
-    """Return what a target is, seen from another process; of one that is lost nothing is known."""
+    """Return what a target is, seen by another process if there are limits; nothing if it fails."""
     if limits is None or is_own(target):
         return about(target)
 
     server = Server(lambda: SimpleNamespace(about=lambda: asdict(about(target))))
     remote, found = Hosts(target, server, limits, bare=True), About()
-    with closing(remote), suppress(LostProcess):
+    with closing(remote), suppress(TargetError):
         found = remote.ask(About, f"importing {target}", "about")
     return found
 
@@ -204,16 +212,20 @@ def on_data(wanted: WantedMechanisms, config: Config, limits: Limits) -> WantedM
 
     Everything else that is audited without a search takes features that are numbers.
     """
-    if config.data is None:
+    if config.data is None or wanted.mode in ("exact", "exhaustive"):
         return wanted
-    label = {} if config.label is None else {"label": config.label}
-    table = {"name": "table", "file": config.data} | label
-    search = search_text("records" if config.data == BUILT_IN else table)
+    look = cache(partial(looked_at, limits=limits if CAN_FORK else None))
 
     def searched(each: Configured) -> Configured:
-        open_ = wanted.search(each) is None and wanted.answers(each) is None
-        fitted = open_ and looked_at(each.target, limits if CAN_FORK else None).estimator
-        return replace(each, search=search) if fitted else each
+        named = ":" in each.target and wanted.search(each) is None and wanted.answers(each) is None
+        with _placed(each):
+            if not (named and look(each.target).estimator):
+                return each
+        if config.data == BUILT_IN:
+            return replace(each, search="records")
+        label = label_of(config.data, config.label)
+        table = {"name": "table", "file": config.data, "label": label}
+        return replace(each, search=named_text(table, "search"))
 
     return replace(wanted, mechanisms=tuple(map(searched, wanted.mechanisms)))
 

@@ -146,6 +146,7 @@ def action(arguments: argparse.Namespace) -> int:
     facts |= {"command": command_of(arguments, config), "commit": commit()}
     with sealed(config, arguments.words) as changed:
         wanted = on_data(wanted, config, settings.limits)
+        spoiled = changed()
         data, records, source = _data(config, wanted, settings)
         with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
@@ -161,7 +162,7 @@ def action(arguments: argparse.Namespace) -> int:
                 foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
             started, held = time.monotonic(), protections()
             results, complete = _audited(targets, data, settings, accepted, directory, arguments)
-        spoiled = changed()
+        spoiled |= changed()
     facts |= {"catalogue": not wanted.named, "data": source, "complete": complete}
     record = make_record(facts | spoiled, results)
     said = arguments.targets or arguments.process or arguments.http

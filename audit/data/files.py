@@ -83,6 +83,12 @@ def load(
     )
 
 
+def label_of(source: str, target: str | None) -> str:
+    """Return the column of a file that holds the label; raise as `load` does."""
+    path = _existing(source)
+    return _label_column(target, list(map(str, read_csv(path, missing=True).columns)), path)
+
+
 def _built_in() -> Table:
     """Read the file where scikit-learn keeps it: to import that would take most of a second."""
     package = find_spec("sklearn")  # it is required

@@ -27,7 +27,7 @@ from dpassay.pairs import Change, Pairs, change_from_json, changed_lines
 from dpassay.record.rebound import recorded_trials
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
-from dpassay.rows.rows import rows_from_json
+from dpassay.rows.rows import Form, rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
@@ -179,8 +179,10 @@ def _case(
 ) -> ReplayCase:
     """Make again what a witness names: target, claim, data, change and how answers are counted."""
     claim = claim_from_json(witness["claim"], witness["expected"])
-    subject = target if target is not None else _subject(witness, claim, stack)
-    place = as_asked(subject, group if group is not None else _group(witness, file))
+    found = group if group is not None else _group(witness, file)
+    form = getattr(found.pairs.base, "form", None)
+    subject = target if target is not None else _subject(witness, claim, form, stack)
+    place = as_asked(subject, found)
     base, pool, queries = place.pairs.base, place.pairs.pool, len(place.queries)
     if base.digest != witness["data"]["sha256"]:
         raise InvalidInput(
@@ -204,7 +206,7 @@ def _case(
     )
 
 
-def _subject(witness: Raw, claim: Claim, stack: ExitStack) -> AuditTarget:
+def _subject(witness: Raw, claim: Claim, form: Form | None, stack: ExitStack) -> AuditTarget:
     """Build what a witness names: a user's own in another process, which ends with the stack."""
     if witness["target"] is None:
         raise InvalidInput(
@@ -212,8 +214,7 @@ def _subject(witness: Raw, claim: Claim, stack: ExitStack) -> AuditTarget:
             "Python"
         )
     numbers = witness["numbers"]
-    free, data = witness.get("free"), witness["data"]
-    form = rows_from_json(data).form if data["kind"] == "rows" else None
+    free = witness.get("free")
     answers = AnswerKind(
         labels=tuple(witness["labels"]),
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpassay.csv_files import read_csv
+from dpassay.csv_files import is_file, read_csv
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.relations import REPLACE_ONE
 from dpassay.rows.columns import Coded, Column
+from dpassay.rows.reading import KINDS
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.proposals.answers import Answers
 from dpassay.search.proposals.pair_maker import PairGenerator
@@ -186,6 +187,7 @@ def space_of(
     `label`, `relation` and `group`, see `Tables`. Raise InvalidInput if it is none of these.
     """
     if isinstance(data, (str, Path)):
+        require(is_file(Path(data)), "data", data, f"an existing CSV file, or {KINDS}")
         data = read_csv(Path(data), missing=True)
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()

@@ -61,7 +61,8 @@ class TrainedEstimator:
     def __call__(self, data: Any, *rest: Any) -> Any:
         """Fit a copy on `data`; `rest` is `queries`, if they are asked, and `rng`.
 
-        Return what it predicts at each query; else all that is seen, an array where it is numbers.
+        Return its predictions as a tuple if they are all that is seen of it; otherwise all that is
+        seen as one answer, an array where it is numbers.
         """
         *queries, rng = rest
         fitted, parts = self._fitted(data, rng), list[Any]()

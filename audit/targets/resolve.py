@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.claims import SPELLINGS, Claim
-from dpassay.config.values import scalar_of
+from dpassay.config.values import scalar_of, value_of, written
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.relations import REPLACE_ONE
@@ -29,9 +29,9 @@ from dpassay.targets.measurements import Release, is_measurement
 class AnswerKind:
     """What a function may answer: labels, real numbers between limits, or anything.
 
-    `free`, `bits` and `output` are those of `FunctionMechanism`; so is `together`, where true, with
-    the `columns` of a query point. `label` and `group` are the columns of a DataFrame that an
-    estimator does not see as features.
+    `free`, `bits` and `output` are those of `FunctionMechanism`. `together` says whether all
+    answers of a run are one output; `columns` is the number of coordinates of a query point. An
+    estimator does not see the columns `label` and `group` of a DataFrame as features.
     """
 
     labels: tuple[int, ...] = (0, 1)
@@ -46,7 +46,7 @@ class AnswerKind:
 
 
 def free_answers(space: Space, **told: Any) -> AnswerKind:
-    """Return that a function may answer anything, and what else is told, on data of a space."""
+    """Return the answers of a function that is searched in a space: any, with what is told."""
     form = getattr(getattr(space, "rows", None), "form", None)
     apart: dict[str, Any] = {name: getattr(form, name, None) for name in ("label", "group")}
     return AnswerKind(free=True, columns=space.columns, **apart, **told)
@@ -87,11 +87,12 @@ def resolve(
 ) -> AuditTarget:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
-    `module:object` is a mechanism class, a mechanism, or a plain function `function(data, queries,
-    size, rng)`, or one that takes fewer of these; modules are looked for in the working directory
-    too. `parameters` of a class are in the paper's letters; text is converted to the type of the
-    default. `claims` are audited instead of its own; a plain function needs them, and may answer
-    `answers`, labels 0 and 1 by default. `name` is what results and streams call it.
+    `module:object` is a mechanism or an estimator, a class of these, a measurement of OpenDP, or a
+    plain function `function(data, queries, size, rng)`, or one that takes fewer of these; modules
+    are looked for in the working directory too. `parameters` of a mechanism are in the paper's
+    letters; text is converted to the type of the default. `claims` are audited instead of its own;
+    a plain function needs them, and may answer `answers`, labels 0 and 1 by default. `name` is what
+    results and streams call it.
 
     Raise InvalidInput if there is no such target or parameter, a value is out of range, or there is
     nothing claimed.
@@ -100,12 +101,14 @@ def resolve(
     found, answers = load_object(_address(target), "target"), answers or AnswerKind()
     if isinstance(found, type):
         found = _build(target, found, given)
-        if not (is_mechanism(found) or is_estimator(found) or hasattr(found, "distribution")):
+        if not (_samples(found) or is_estimator(found)):
             raise InvalidInput(
                 f"target = '{target}': has no method sample; must be a class with sample(state, "
                 f"queries, size, rng), or a function {CALLED}"
             )
-        given = given if is_estimator(found) else parameters_of(found)
+        plain = _samples(found) or dataclasses.is_dataclass(found)
+        texts = {key: each if is_json(each) else written(each) for key, each in given.items()}
+        given = parameters_of(found) if plain else texts
     elif given and given != parameters_of(found):
         name = next(iter(given))
         claim = f"; did you mean --claim {name}={given[name]}?" if {name} in SPELLINGS else ""
@@ -114,13 +117,13 @@ def resolve(
         )
     else:
         given = parameters_of(found) if is_mechanism(found) else given
-    if not claims and not is_mechanism(found) and callable(found):
+    if not claims and not _samples(found) and callable(found):
         raise InvalidInput(
             f"'{target}' is a plain function and has no claim of its own; add --claim "
             "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
         )
+    claims = claims or (declared(target, found) if _samples(found) else ())
     mechanism = subject_of(found, f"target = '{target}'", claims, answers)
-    claims = claims or declared(target, mechanism)
     if answers.free:
         claims = of_events(claims, target)
     entry = ENTRIES.get(target)
@@ -138,14 +141,12 @@ def resolve(
     )
 
 
-def subject_of(
-    found: Any, what: str, claims: tuple[Claim, ...] | None, answers: AnswerKind
-) -> Mechanism:
+def subject_of(found: Any, what: str, claims: tuple[Claim, ...], answers: AnswerKind) -> Mechanism:
     """Return what is audited: a mechanism itself, or what calls a function or fits an estimator.
 
     Functions and estimators need claims. Messages call it `what`.
     """
-    if is_mechanism(found) or hasattr(found, "distribution"):
+    if _samples(found):
         mechanism: Mechanism = found
         return Freed(mechanism, answers.output, bits=answers.bits) if answers.free else mechanism
     if is_estimator(found):
@@ -158,7 +159,7 @@ def subject_of(
     together = answers.together and "queries" in takes
     return FunctionMechanism(
         function=found,
-        claims=claims or (),
+        claims=claims,
         labels=answers.labels,
         numbers=answers.numbers,
         takes=takes,
@@ -171,9 +172,13 @@ def subject_of(
     )
 
 
-def _trained(
-    found: Any, what: str, claims: tuple[Claim, ...] | None, answers: AnswerKind
-) -> Mechanism:
+def _samples(found: Any) -> bool:
+    """Return whether it is a mechanism, or an object that knows its law alone."""
+    lawful = callable(getattr(found, "distribution", None)) and not is_estimator(found)
+    return is_mechanism(found) or lawful
+
+
+def _trained(found: Any, what: str, claims: tuple[Claim, ...], answers: AnswerKind) -> Mechanism:
     """Return what fits an estimator in every run."""
     if not (answers.free and claims):
         raise InvalidInput(
@@ -227,7 +232,7 @@ def about(target: str) -> About:
 
 
 def accepts(target: str, parameter: str) -> bool:
-    """Return whether the target is a mechanism class with this parameter."""
+    """Return whether the target is a class with this parameter."""
     return parameter in about(target).parameters
 
 
@@ -379,7 +384,11 @@ def _fields(kind: type) -> dict[str, Any]:
         return {field.name: field for field in dataclasses.fields(kind) if field.init}
     if not is_estimator(kind):
         return {}
-    return dict(inspect.signature(kind).parameters)
+    try:
+        made = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {each.name: each for each in made if "VAR" not in each.kind.name}
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
@@ -390,7 +399,8 @@ def _convert(name: str, value: Any, field: Any) -> Any:
     if not isinstance(value, str):
         return value
     if isinstance(field, inspect.Parameter):
-        return scalar_of(value)
+        found = value_of(value, f"-p {name}")
+        return scalar_of(value) if found == value.strip() else found
     missing = field.default is dataclasses.MISSING or field.default is None
     annotated = str(getattr(field.type, "__name__", field.type)).partition(" | ")[0]
     wanted = annotated if missing else type(field.default).__name__

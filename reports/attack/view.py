@@ -45,9 +45,8 @@ INSIDE = replace(
         "attacks are not covered."
     ),
 )
-RANK = statuses.VERIFIED.rank
 UNCLAIMED = Status(
-    "unclaimed", "nothing claimed", "○", RANK, "It makes no promise that could be broken."
+    "unclaimed", "nothing claimed", "○", 6, "It makes no promise that could be broken."
 )
 WRONG = replace(
     statuses.REFUTED,

@@ -161,5 +161,5 @@ def test_no_other_law_has_an_error() -> None:
 
 
 def test_a_claim_without_its_number_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="bound = None: must be in a claim of kind Accuracy"):
+    with pytest.raises(InvalidInput, match="bound is missing: a claim of Accuracy needs it"):
         claim_from_json({"kind": "Accuracy"})

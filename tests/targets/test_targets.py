@@ -11,6 +11,7 @@ from dpassay import audit, replace_one
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.importing import load_object
 from dpassay.targets.resolve import AnswerKind, parameters_of, resolve
 
@@ -65,6 +66,17 @@ def test_a_text_names_what_is_audited() -> None:
     assert (found.verdict, found.target.address) == ("refuted", toy)
     with pytest.raises(InvalidInput, match="must be http://HOST"):
         audit("ftp://host", claim=DP(epsilon=1.0), data=[0, 1])
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_entry_can_be_searched_or_says_why_not(name: str) -> None:
+    if any(claim.of_events for claim in resolve(name).claims):
+        target = resolve(name, {}, None, AnswerKind(free=True))
+        assert target.mechanism.free
+        assert all(claim.of_events for claim in target.claims)
+    else:
+        with pytest.raises(InvalidInput, match="a search goes with claims of kind DP, GDP and"):
+            resolve(name, {}, None, AnswerKind(free=True))
 
 
 def test_other_claims_than_its_own() -> None:

@@ -31,8 +31,8 @@ def guess(data, queries, size, rng):
 
 
 class Most:
-    def __init__(self, wanted=1):
-        self.wanted = wanted
+    def __init__(self, wanted=1, layers=None):
+        self.wanted, self.layers = wanted, layers
 
     def fit(self, X, y):
         assert list(X.columns) == ["age", "city"]
@@ -86,19 +86,34 @@ def test_a_file_is_searched_and_the_witness_replays(
 
 @pytest.mark.slow
 def test_an_estimator_is_searched_on_the_data_of_the_run(people: Path) -> None:
-    thing = ["shop:Most", "-p", "wanted=2", "--claim", "epsilon=1", "--budget", "200"]
+    thing = [
+        "shop:Most",
+        "-p",
+        "wanted=2",
+        "-p",
+        "layers=[1, 2]",
+        "--claim",
+        "epsilon=1",
+        "--budget",
+        "200",
+    ]
     data = ["--data", "people.csv", "--label", "income", "--search-seconds", "1"]
     assert main(["run", *thing, *data, "--out", "out", "-q"]) == 1
     (result,) = json.loads((people / "out/record.json").read_text(encoding="utf-8"))["results"]
-    assert result["parameters"] == {"wanted": "2"}
+    assert result["parameters"] == {"wanted": "2", "layers": [1, 2]}
     (witness,) = (people / "out/witnesses").glob("*.json")
-    assert main(["replay", str(witness), "--trust"]) == 0
+    assert main(["replay", str(witness), "--trust"]) == 1  # reproduced, and refuted
 
 
 @pytest.mark.usefixtures("people")
 def test_an_estimator_needs_to_be_told_its_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "shop:most", "--claim", "epsilon=1"]) == 2
     assert "--data people.csv --label income --claim epsilon=1" in capsys.readouterr().err
+    run = ["run", "shop:most", "--claim", "epsilon=1", "--data"]
+    assert main([*run, "people.csv"]) == 2
+    assert "--label is missing" in capsys.readouterr().err
+    assert main([*run, "peple.csv", "--label", "income"]) == 2
+    assert "--data = 'peple.csv': no such file; did you mean" in capsys.readouterr().err
 
 
 @pytest.mark.slow
