@@ -16,8 +16,8 @@ from dpassay.rows.rows import LABELLED, Features, Form, Rows, Shape
 MOST_VALUES = 100_000
 """Values that a column may have."""
 KINDS = (
-    "a DataFrame, a list of values, tuples or dicts, an array, a pair (X, y) of features and "
-    "labels, or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
+    "a DataFrame, the path of a CSV file, a list of values, tuples or dicts, an array, a pair "
+    "(X, y) of features and labels, or a description such as Answers(size=5), Scalars(0, 1)"
 )
 """What data may be."""
 

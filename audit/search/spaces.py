@@ -187,7 +187,7 @@ def space_of(
     `label`, `relation` and `group`, see `Tables`. Raise InvalidInput if it is none of these.
     """
     if isinstance(data, (str, Path)):
-        require(is_file(Path(data)), "data", data, f"an existing CSV file, or {KINDS}")
+        require(is_file(Path(data)), "data", data, KINDS)
         data = read_csv(Path(data), missing=True)
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()

@@ -210,7 +210,10 @@ def test_lists_of_every_small_size_and_of_the_given_one_are_proposed() -> None:
         (lambda: Scalars(0, 1, values=[]), "values"),
         (lambda: Scalars(0, 1, size=3, values=[0.5]), "size = 3: must be 1, the number of values"),
         (lambda: space_of([2.0, 2.0]), "all numbers are equal"),
-        (lambda: space_of("numbers"), "data = 'numbers': must be an existing CSV file, or a Data"),
+        (
+            lambda: space_of("numbers"),
+            "data = 'numbers': must be a DataFrame, the path of a CSV file",
+        ),
         (lambda: space_of(None), "data"),
     ],
 )

@@ -100,7 +100,7 @@ def test_what_an_estimator_needs() -> None:
         audit(LogisticRegression(), claim=DP(epsilon=1.0))
     with pytest.raises(InvalidInput, match="claim is missing"):
         audit(LogisticRegression(), data=PEOPLE, label="income")
-    with pytest.raises(InvalidInput, match=r"data = 'no\.csv': must be an existing CSV file"):
+    with pytest.raises(InvalidInput, match=r"data = 'no\.csv': must be a DataFrame, the path of"):
         audit(LogisticRegression(), claim=DP(epsilon=1.0), data="no.csv", label="income")
     with pytest.raises(InvalidInput, match="must be an object, not its class"):
         audit(LogisticRegression, data=PEOPLE, label="income")
