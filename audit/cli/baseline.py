@@ -6,8 +6,8 @@ Runs, attacks and theorems have a baseline each.
       then commit dpassay-baseline.json
   dpassay run && dpassay baseline check
       in the pipeline
-  dpassay attack --out attack && dpassay baseline check attack/attack.json
-      the same for attacks, and for theorems
+  dpassay baseline check attack/attack.json
+      check attacks, or theorems by their record
   dpassay baseline move my_api:predict my_api:answer
       after renaming a function; then run again
 """

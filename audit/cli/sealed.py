@@ -1,8 +1,7 @@
 """What is fixed before any code of the user's runs: a change of it meanwhile is an error.
 
-The judge has read each of these files by then and uses what it read, but for data that estimators
-are fitted on, of which it looks for a change before it reads them; whoever writes there while being
-audited writes for the next command.
+The judge reads each of these files before that and uses what it read. It reads the data of an
+estimator later, and looks for a change first.
 """
 
 from __future__ import annotations

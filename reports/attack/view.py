@@ -18,7 +18,7 @@ from dpassay.record.attack_record import (
 )
 from dpassay.reports.shared import statuses
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
-from dpassay.reports.shared.statuses import Status
+from dpassay.reports.shared.statuses import VERIFIED, Status
 
 Raw = Mapping[str, Any]
 
@@ -46,7 +46,7 @@ INSIDE = replace(
     ),
 )
 UNCLAIMED = Status(
-    "unclaimed", "nothing claimed", "○", 6, "It makes no promise that could be broken."
+    "unclaimed", "nothing claimed", "○", VERIFIED.rank, "It makes no promise that could be broken."
 )
 WRONG = replace(
     statuses.REFUTED,
