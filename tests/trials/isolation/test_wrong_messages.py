@@ -138,6 +138,7 @@ def mutated(value: Any, rng: random.Random) -> Any:  # noqa: C901
             place[rng.choice(("zz", "kind", "form", "rows", "X", "values", "curve", "told"))] = new
         elif way < 0.4 and isinstance(place, list):
             place *= rng.choice((2, 3, 100))
+            return value  # once: a hundred times a hundred times a hundred fits no message
         elif way < 0.45:
             for _ in range(rng.choice((2, 50, 900, 5000))):
                 new = [new]
