@@ -59,7 +59,7 @@ def audit(
     confidence: float = CONFIDENCE,
     budget: int = BUDGET,
     detect: float | None = None,
-    stop_early: bool = False,
+    stop_early: bool | None = None,
     search_seconds: float | None = None,
     domain: Domain | None = None,
     jobs: int = 1,

@@ -224,7 +224,7 @@ def _plans(
     """
     alpha, every = 1 - settings.confidence, sum(len(target.claims) for target in targets)
     share = Budget(
-        draws=settings.budget, alpha=alpha / max(1, every), stop_early=settings.stop_early
+        draws=settings.budget, alpha=alpha / max(1, every), stop_early=bool(settings.stop_early)
     )
     for target in targets:
         if target.space is not None:
@@ -304,7 +304,7 @@ def costs_of(
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
     costs = []
     for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
-        early = settings.stop_early
+        early = bool(settings.stop_early)
         draws = draws_needed(target, claim, groups, leak, alpha, stop_early=early)
         budget = Budget(draws=draws, alpha=alpha, stop_early=early)
         costs.append((leak, cost(target, claim, groups, budget, speed)))

@@ -117,7 +117,7 @@ def text(key: str, **row: Any) -> Option:
     )
 
 
-def switch(key: str, *, default: bool = False, **row: Any) -> Option:
+def switch(key: str, *, default: bool | None = False, **row: Any) -> Option:
     """Return the row of what is on or off."""
     words = {"true": True, "false": False}
     kind = lambda given: given if isinstance(given, bool) else words[str(given).lower()]  # noqa: E731

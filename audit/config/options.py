@@ -81,9 +81,9 @@ _EVERYWHERE = (
     number("detect", "(0, inf)", metavar="LEAK",
         shown="1.5 times the claim, at most half-way to the largest possible leak",
         help="leak that sampling must be able to detect, above the claim and in its units"),
-    switch("stop_early",
-        help="end trials as soon as an e-process refutes the claim, for monte-carlo; it takes a "
-        "quarter of alpha from the bounds"),
+    switch("stop_early", default=None, shown="true where pairs are searched for",
+        help="end with the first proof; else a search goes on to the worst pair, and all trials "
+        "bound it. Of given pairs an e-process ends the trials, which takes a quarter of alpha"),
     text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
     text("baseline", default="dpassay-baseline.json", metavar="FILE",
         help="the accepted record, which later runs are compared with"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -151,6 +152,15 @@ class Certifier:
             return found
         self._draw(self._lots[-1])
         return self._certification(self._lots)
+
+    def grown(self, enough: Callable[[Certification], bool | None]) -> Certification | None:
+        """Draw lots until all so far are `enough`; None where it says so, or they never are."""
+        for k, lot in enumerate(self._lots, 1):
+            self._draw(lot)
+            found = self._certification(self._lots[:k])
+            if (ends := enough(found)) is not False:
+                return found if ends else None
+        return None
 
     def stopped_within(self, looks: int) -> Certification | None:
         """Draw lots for so many looks; return what came if one of them refutes, else None."""

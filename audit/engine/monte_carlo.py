@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -138,9 +139,53 @@ def monte_carlo_evidence(
     if tester.gamble(0) is None:  # nothing proven stops it early
         budget = replace(budget, stop_early=False)
     planned = replace(budget.spending(groups, profiled=tester.profiled), bounded=tester.bounded)
-    screened, finalists, trials = _certified(
-        tester, groups, screened, budget, executor, planned, progress
-    )
+    certified = _certified(tester, groups, screened, budget, executor, planned, progress)
+    return _bounded(tester, groups, budget, executor, planned, *certified)
+
+
+def gross_evidence(
+    tester: Tester,
+    groups: tuple[PairGroup, ...],
+    screened: Screened,
+    budget: Budget,
+    executor: Executor,
+    progress: Progress,
+) -> Evidence | None:
+    """Bound one leak from ever more trials, until the bound refutes; None where it will not.
+
+    Every look has a share of alpha of its own, so that the bounds of all looks hold together.
+    """
+    planned = replace(budget.spending(groups, profiled=tester.profiled), bounded=tester.bounded)
+    certifier = _certifier(tester, groups, screened, budget, executor, planned, progress)
+    (finalist,) = certifier.finalists
+
+    def enough(trials: Certification) -> bool | None:
+        """Say whether the bound refutes the claim; None where more trials promise little."""
+        sides = trials.of(finalist)
+        bound = tester.lower(finalist, *sides, planned.each_lower).value
+        leak = tester.leak(*tester.seen(finalist, *sides))
+        shrinks = math.sqrt(sum(size for _, size, _ in trials.lots) / budget.draws)
+        later = leak - (leak - bound) * shrinks if math.isfinite(leak) else math.inf
+        return True if bound > tester.promised else None if later <= tester.promised else False
+
+    trials = certifier.grown(enough)
+    if trials is None:
+        return None
+    how = budget, executor, planned, screened, [finalist], trials
+    return _bounded(tester, groups, *how)
+
+
+def _bounded(
+    tester: Tester,
+    groups: tuple[PairGroup, ...],
+    budget: Budget,
+    executor: Executor,
+    planned: Spending,
+    screened: Screened,
+    finalists: list[Finalist],
+    trials: Certification,
+) -> Evidence:
+    """Bound what the trials of finalists show, once the guards have looked at them."""
     spending, stopped = planned, trials.stopped
     if stopped is not None:
         spending = replace(planned, stopped=True)
@@ -222,35 +267,45 @@ def _certified(
     progress: Progress,
 ) -> tuple[Screened, list[Finalist], Certification]:
     """Certify the finalists; of a screening in two parts, those of the first alone if that does."""
-    each_query = budget.finalists(groups)
-
-    def certifier_by(screened: Screened) -> Certifier:
-        finalists = [
-            finalist
-            for g, group in enumerate(groups)
-            for query in range(len(group.queries))
-            for finalist in _finalists(
-                tester, screened, g, query, min(each_query, len(group.pairs)), planned, budget
-            )
-        ]
-        return Certifier(
-            executor=executor,
-            finalists=finalists,
-            screened=screened,
-            sizes=budget.lots,
-            spending=planned,
-            progress=progress,
-        )
-
-    certifier, trials = certifier_by(screened), None
+    how = budget, executor, planned, progress
+    certifier, trials = _certifier(tester, groups, screened, *how), None
     if screened.left and budget.stop_early:
         trials = certifier.stopped_within(max(1, len(budget.lots) - 2))
     if trials is None:
         if screened.left:
             screened = screen_whole(executor, groups, screened, progress)
-            certifier = certifier_by(screened)
+            certifier = _certifier(tester, groups, screened, *how)
         trials = certifier.certify()
     return screened, certifier.finalists, trials
+
+
+def _certifier(
+    tester: Tester,
+    groups: tuple[PairGroup, ...],
+    screened: Screened,
+    budget: Budget,
+    executor: Executor,
+    planned: Spending,
+    progress: Progress,
+) -> Certifier:
+    """Return what certifies the pairs that look worst after a screening."""
+    each_query = budget.finalists(groups)
+    finalists = [
+        finalist
+        for g, group in enumerate(groups)
+        for query in range(len(group.queries))
+        for finalist in _finalists(
+            tester, screened, g, query, min(each_query, len(group.pairs)), planned, budget
+        )
+    ]
+    return Certifier(
+        executor=executor,
+        finalists=finalists,
+        screened=screened,
+        sizes=budget.lots,
+        spending=planned,
+        progress=progress,
+    )
 
 
 def _finalists(

@@ -207,7 +207,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     asked = NOTHING_ASKED if target.mechanism.without_query else asked
     for size in TIMED:
         started = time.perf_counter()
-        target.encoder([(first.base, asked, (0, "plan", size))], size)
+        target.encoder([target.pilot((first.base, asked, (0, "plan", size)), size)])
         taken.append(time.perf_counter() - started)
     each = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
     return SearchCost(

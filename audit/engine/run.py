@@ -149,7 +149,7 @@ class Measurement:
             draws=settings.budget,
             alpha=self.share,
             alarm=ALARM * self.share / (1 - settings.confidence),
-            stop_early=settings.stop_early,
+            stop_early=bool(settings.stop_early),
         )
         if isinstance(data, Space):
             return self._search(data, budget)
@@ -197,8 +197,9 @@ class Measurement:
             return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
 
         def hunt(claim: Claim) -> Evidence:
+            raced = self.settings.stop_early is not False
             found = searched_evidence(
-                target, space, claim, budget, self.open_executor, progress, seed, seconds
+                target, space, claim, budget, self.open_executor, progress, seed, seconds, raced
             )
             return replace(found, searched=found.searched | among)
 

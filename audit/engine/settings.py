@@ -45,8 +45,10 @@ class Settings:
     able to see: by default 1.5 times the claim, or half-way to the largest leak there can be (1 for
     `Stability`), if that is less.
 
-    `stop_early` ends the trials of a Monte Carlo audit as soon as an e-process refutes the claim.
-    The e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
+    A search ends with its first proof, often after some hundred runs, for which an eighth of alpha
+    is set aside; with `stop_early` False it goes on to the worst pair, and all its trials bound
+    that. With True the trials of given pairs end too, as soon as an e-process refutes the claim;
+    the e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
     bounds. Claims about means run on: nothing proven stops them early. `search_seconds` ends a
     search for pairs, and what it has found is certified; that then depends on the machine.
 
@@ -68,7 +70,7 @@ class Settings:
     confidence: float = CONFIDENCE
     budget: int = BUDGET
     detect: float | None = None
-    stop_early: bool = False
+    stop_early: bool | None = None
     search_seconds: float | None = None
     domain: Domain | None = None
     jobs: int = 1
@@ -98,7 +100,7 @@ class Settings:
             ),
             "detect": (within("detect"), "a number > 0"),
             "search_seconds": (within("search_seconds"), "a finite number > 0"),
-            "stop_early": (isinstance(self.stop_early, bool), "True or False"),
+            "stop_early": (self.stop_early in (None, True, False), "True or False"),
             "jobs": (
                 is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
                 f"an integer from 1 to {MOST_JOBS:,}",

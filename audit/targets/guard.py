@@ -331,20 +331,31 @@ class AuditTarget:
         """Return whether its free answers come query by query, in columns."""
         return not (self.mechanism.without_query or self.joint)
 
-    def encoder(
-        self,
-        pilots: Sequence[Pilot],
-        size: int,
-        own: str = "",
-        *,
-        failures: bool = False,
-    ) -> Encoder:
-        """Fit the encoder of its answers on a pilot of `size` trials each.
+    def pilot(self, asked: Pilot, size: int) -> Any:
+        """Return `size` answers on a dataset for `encoder`, or why there are none."""
+        data, queries, key = asked
+        try:
+            found = self.sample(self.prepare(data), queries, size, stream(*key), WHERE)
+        except TargetError as error:  # a dataset that it does not take; the search passes it
+            if error.fatal:
+                raise
+            return data.digest, error
+        return data.digest, list(found.T) if self.by_query else [found]
+
+    def encoder(self, pilots: Sequence[Any], own: str = "", *, failures: bool = False) -> Encoder:
+        """Fit the encoder of its answers on what `pilot` returned of some datasets.
 
         If it fails every time on the dataset with the digest `own`, or on all of them, this raises
         `TargetError`. With `failures` a run may raise an exception, also if the pilot shows none.
         """
-        drawn = _drawn(self, pilots, size, own)
+        drawn = list[NDArray[Any]]()
+        for digest, found in pilots:
+            if not isinstance(found, TargetError):
+                if digest == own:
+                    _check_failures(self.name, found, "the data given")
+                drawn += found
+        if not drawn:
+            raise pilots[0][1]
         _check_failures(self.name, drawn, "every pilot dataset")
         bits = bool(getattr(self.mechanism, "bits", False))
         failures = failures or any(map(fails, drawn))
@@ -376,25 +387,6 @@ class AuditTarget:
 
     def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
         return guarded(self.name, method, where, call)
-
-
-def _drawn(target: AuditTarget, pilots: Sequence[Pilot], size: int, own: str) -> list[NDArray[Any]]:
-    """Return the answers, those at each query by themselves where they come query by query."""
-    drawn, failed = list[NDArray[Any]](), list[TargetError]()
-    for data, queries, key in pilots:
-        try:
-            found = target.sample(target.prepare(data), queries, size, stream(*key), WHERE)
-        except TargetError as error:  # a dataset that it does not take; the search passes it
-            if error.fatal:
-                raise
-            failed.append(error)
-        else:
-            if data.digest == own:
-                _check_failures(target.name, [found], "the data given")
-            drawn += list(found.T) if target.by_query else [found]
-    if not drawn:
-        raise failed[0]
-    return drawn
 
 
 def _check_failures(name: str, drawn: Sequence[NDArray[Any]], where: str) -> None:

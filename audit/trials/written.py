@@ -187,7 +187,9 @@ class ReachableMessage(Message):
 
 
 ANSWERS: dict[str, Any] = {
-    **dict.fromkeys(("check", "check_unchanged", "neighbour", "prepare", "ready", "scratch")),
+    **dict.fromkeys(
+        ("check", "check_unchanged", "neighbour", "pilot", "prepare", "ready", "scratch")
+    ),
     "alike": Annotated[int, Meta(ge=0, le=1 << 20)],
     "answer_words": Text,
     "describe": Description,

@@ -44,27 +44,35 @@ class Drawing:
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
-    def encoder(self, proposals: Sequence[Proposal], *, failures: bool = False) -> Encoder:
+    def encoder(
+        self,
+        proposals: Sequence[Proposal],
+        *,
+        failures: bool = False,
+        pilots: int = PILOTS,
+        runs: int = PILOT,
+    ) -> Encoder:
         """Fit the encoder on both sides of pairs that lie far apart in the list.
 
         `failures` says that a run may raise an exception, also if these do not.
         """
-        pilots = {}
-        for each in self.spread_out(proposals):
+        sides = {}
+        for each in self.spread_out(proposals, pilots):
             pairs, queries = each.pairs, each.queries
             base = pairs.base
             for data in (base, pairs.changes[0].apply(base)):
                 key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
-                pilots[key] = data, self.asked(queries), key
-        self.spent.append(PILOT * len(pilots))
+                sides[key] = data, self.asked(queries), key
+        self.spent.append(runs * len(sides))
         # each dataset once: numbers that come twice are taken for values of their own
         own = "" if self.space.own is None else self.space.own.digest
-        return self.target.encoder(list(pilots.values()), PILOT, own, failures=failures)
+        drawn = [self.target.pilot(asked, runs) for asked in sides.values()]
+        return self.target.encoder(drawn, own, failures=failures)
 
     @staticmethod
-    def spread_out(proposals: Sequence[Proposal]) -> list[Proposal]:
+    def spread_out(proposals: Sequence[Proposal], few: int = PILOTS) -> list[Proposal]:
         """Return a few proposals that lie far apart in the list."""
-        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
+        places = np.unique(np.linspace(0, len(proposals) - 1, few).astype(int))
         return [proposals[place] for place in places]
 
     def draw(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from dpassay.engine.exact import (
     group_laws,
     readable,
 )
-from dpassay.engine.monte_carlo import monte_carlo_evidence
+from dpassay.engine.monte_carlo import gross_evidence, monte_carlo_evidence
 from dpassay.engine.searching.drawing import Drawing, mine
 from dpassay.engine.searching.pair_candidates import Candidate, is_sure, with_plain_event
+from dpassay.engine.searching.race import CLOSER, LOTS, SCREENED, SHARE, RaceBudget, race
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
@@ -52,6 +53,7 @@ from dpassay.trials.encoders import Matches
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.own_coins import alike
 
+Bounded = TypeVar("Bounded", Evidence, Evidence | None)
 FINDINGS = 3
 """So many pairs are certified at most: another one only where those before are told apart for
 certain, and never one of their kind."""
@@ -91,8 +93,9 @@ def searched_evidence(
     progress: Progress,
     seed: int,
     seconds: float | None = None,
+    raced: bool = True,
 ) -> Evidence:
-    """Search, certify what was found, and say what was looked at.
+    """Search, certify what was found, and say what was looked at; a race comes first if `raced`.
 
     Raise TargetError if the mechanism fails, or the claim is not about events.
     """
@@ -112,6 +115,10 @@ def searched_evidence(
         budget=budget,
         deadline=Deadline(seconds=seconds),
     )
+    if raced:
+        if early := _gross(search, points, budget):
+            return early
+        budget = replace(budget, alpha=(1 - SHARE) * budget.alpha)
     # all pairs are known, and alpha is divided among them, before a trial that certifies is drawn
     looked: list[tuple[Search, Candidate, Encoder]] = [(search, *search.best())]
     while len(looked) < FINDINGS and (more := _beyond(*looked[-1])):
@@ -125,7 +132,7 @@ def searched_evidence(
     )
     found = []
     for each in looked:
-        goal, evidence = _certified(*each, points, certified, open_executor, progress)
+        goal, evidence = _certified(*each, points, certified, monte_carlo_evidence)
         point = points[goal] if len(points) > 1 else None
         found.append((goal, replace(evidence, point=point)))
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
@@ -267,16 +274,17 @@ def _certified(
     found: Candidate,
     encoder: Encoder,
     points: dict[Goal, Claim],
-    budget: SearchBudget,
-    open_executor: OpenExecutor,
-    progress: Progress,
-) -> tuple[Goal, Evidence]:
+    budget: Budget,
+    evidence_of: Callable[..., Bounded],
+) -> tuple[Goal, Bounded]:
     """Certify one pair on fresh trials, against the goal that it looks worst against."""
     found, goal, drawing = with_plain_event(found, encoder), found.goal, search.drawing
     if found.choice is None or goal is None:
         raise TargetError(f"{drawing.target.name}: a search needs at least one pair to look at")
+    goal = replace(goal, n=search.budget.draws)
     groups, pattern = (drawing.alone(found),), found.choice.pattern
-    executor = open_executor(groups, (Matches(pattern=pattern, by_query=drawing.target.by_query),))
+    matches = Matches(pattern=pattern, by_query=drawing.target.by_query)
+    executor = drawing.open_executor(groups, (matches,))
     tester = PatternEvents(
         claim=points[goal],
         pattern=pattern,
@@ -284,8 +292,37 @@ def _certified(
         rounds=tuple(search.rounds),
         noisy=any(not each.coded for each in encoder.looks),
     )
-    screened = screen(executor, groups, budget, progress)
-    return goal, monte_carlo_evidence(tester, groups, screened, budget, executor, progress)
+    screened = screen(executor, groups, budget, drawing.progress)
+    how = budget, executor, drawing.progress
+    return goal, evidence_of(tester, groups, screened, *how)
+
+
+def _gross(search: Search, points: dict[Goal, Claim], budget: Budget) -> Evidence | None:
+    """Return what a race refutes, None where it refutes nothing."""
+    spent, target = search.drawing.spent, search.drawing.target
+    small = RaceBudget(
+        draws=sum(LOTS), alpha=SHARE * budget.alpha, alarm=budget.alarm / (2 * CLOSER)
+    )
+    for racing, found, encoder in race(search):
+        goal, evidence = _certified(racing, found, encoder, points, small, gross_evidence)
+        if evidence is None:
+            spent.append(2 * (SCREENED + LOTS[0]))
+            continue
+        notes = [
+            "The search ended with its first proof: say stop_early = false for the worst pair.",
+            _number_of_records(search.space, [evidence.groups[0].pairs]),
+            search.space.guessed,
+            _labels_are_numbers(target, encoder),
+        ]
+        return replace(
+            evidence,
+            point=points[goal] if len(points) > 1 else None,
+            trials=evidence.trials + sum(spent),
+            searched=evidence.searched
+            | {"search": racing.log, "certified_cells": 1}
+            | {"notes": [note for note in notes if note]},
+        )
+    return None
 
 
 def computed_evidence(

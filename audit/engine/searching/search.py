@@ -174,7 +174,7 @@ class Search:
                 return self._early(encoder, alive), encoder
             alive = looked
             alive.sort(key=lambda each: each.rank, reverse=True)
-            self._note(number, alive, size)
+            self.note(number, alive, size)
             self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
@@ -215,7 +215,7 @@ class Search:
             if number < len(SURVIVORS):
                 self._rank(encoder, drawn)
             else:
-                self._choose(encoder, drawn, first=len(looked))
+                self.choose(encoder, drawn, first=len(looked))
             looked += drawn
         if failure is not None and not looked and not (number and self.deadline.ended):
             raise failure
@@ -227,7 +227,7 @@ class Search:
         best = sorted(seen, key=lambda each: each.rank, reverse=True)[: SURVIVORS[-1]]
         if not best:
             raise TargetError("a search needs at least one pair to look at")
-        self._choose(encoder, best)
+        self.choose(encoder, best)
         return max(best, key=lambda each: each.cautious_rank)
 
     def _left_out(self, looked: int, survivors: int) -> None:
@@ -273,7 +273,7 @@ class Search:
             return
         told = self.drawing.told("looking closer", 1)
         size = max(LEAST, self.budget.draws // UNSURE)
-        self._choose(encoder, self.drawing.draw(encoder, [found], size, "sharpen", told))
+        self.choose(encoder, self.drawing.draw(encoder, [found], size, "sharpen", told))
 
     def _decided(self, finalists: list[Candidate]) -> Candidate:
         """Return the best of the last few pairs, as many more trials of their events show."""
@@ -324,7 +324,7 @@ class Search:
                     break
                 both = [smaller] if fresh else [smaller, same]
                 size = min(draws, MOST_SHRUNK)
-                self.look(encoder, both, size, f"shrunk {step}", self._choose)
+                self.look(encoder, both, size, f"shrunk {step}", self.choose)
             except TargetError as error:
                 if error.fatal:
                     raise
@@ -358,7 +358,7 @@ class Search:
         found = [(goal, outlook(encoder.looks, one, other, goal)) for goal in self.goals]
         return max(found, key=lambda each: rank_of(*each))
 
-    def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, first: int = 0) -> None:
+    def choose(self, encoder: Encoder, some: Iterable[Candidate], *, first: int = 0) -> None:
         """Choose the best event of each candidate, over its queries; `first` numbers the first."""
         for place, each in enumerate(some, first):
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
@@ -374,7 +374,8 @@ class Search:
         each.rounds = len(each.one)
         each.query, each.goal, each.outlook = max(looks, key=lambda look: rank_of(*look[1:]))
 
-    def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
+    def note(self, number: int, ranked: list[Candidate], size: int) -> None:
+        """Note for the record what a round has looked at."""
         sizes = [len(each.proposal.base) for each in ranked]
         self.log.append(
             {

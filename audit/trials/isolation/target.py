@@ -118,7 +118,7 @@ class MechanismServer(Server):
         subject = made if part is None else coupled(made, part)
         if operation == "run":
             return self._run(subject, *given)
-        if operation in ("neighbour", "prepare", "scratch"):  # its state is left there
+        if operation in ("neighbour", "pilot", "prepare", "scratch"):  # its state is left there
             key, *rest = given
             return KeptObject(key, getattr(subject, operation)(*rest), None)
         return ANSWERED[operation](subject, *given)
@@ -187,8 +187,8 @@ ANSWERED: dict[str, Callable[..., Any]] = {
     "check_unchanged": _check_unchanged,
     "describe": _describe,
     "dimension": lambda subject: subject.dimension,
-    "encoder": lambda subject, pilots, size, own, failures: json.dumps(
-        subject.encoder(pilots, size, own, failures=failures).as_json()
+    "encoder": lambda subject, pilots, own, failures: json.dumps(
+        subject.encoder(pilots, own, failures=failures).as_json()
     ).encode(),
     "law": lambda subject, *given: _or_none(law_json, subject.law(*given)),
     "laws": lambda subject, datasets, queries: [
@@ -288,16 +288,13 @@ class Isolated(AuditTarget):
         where = "a target's training set"
         return self._ask(where, "see", subject, data, points, rng, known=(subject, points))
 
-    def encoder(
-        self,
-        pilots: Sequence[Pilot],
-        size: int,
-        own: str = "",
-        *,
-        failures: bool = False,
-    ) -> Encoder:
-        """Fit the encoder of its answers on a pilot, in the other process."""
-        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size, own, failures)
+    def pilot(self, asked: Pilot, size: int) -> Any:
+        """Return what stands for the answers on a dataset."""
+        return self._state("sample on a pilot dataset", "pilot", asked, size, known=())
+
+    def encoder(self, pilots: Sequence[Any], own: str = "", *, failures: bool = False) -> Encoder:
+        """Fit the encoder of its answers, in the other process."""
+        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), own, failures)
         return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
 
     def alike(self, datasets: Sequence[Any], queries: NDArray[np.float64]) -> int:

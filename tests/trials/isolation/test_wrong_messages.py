@@ -307,7 +307,7 @@ def sample(message: bytes, rng: random.Random) -> None:
 
 def encoder(message: bytes, rng: random.Random) -> None:
     del rng
-    found = isolated(message).encoder([], 1)
+    found = isolated(message).encoder([])
     found.features([(1, "x"), 2.5, None])
     written_out(*found.names)
 
