@@ -89,11 +89,6 @@ class Promise:
         return not (self.computed or self.means or self.coupled)
 
     @property
-    def stops_early(self) -> bool:
-        """Return whether an e-process may refute it before all trials are drawn."""
-        return not (self.means or self.computed)
-
-    @property
     def amount(self) -> str:
         """Return what is measured, in words, with what it depends on."""
         return self.quantity

@@ -387,6 +387,7 @@ def one_audit(row: Row, budget: int, seed: int) -> Audit:
         budget=budget,
         executor="inline",
         seed=seed,
+        stop_early=False,
     )
     seconds = time.process_time() - begun
     if result.evidence is None:

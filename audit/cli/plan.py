@@ -223,9 +223,8 @@ def _plans(
     Those whose worst pair is searched for have a budget of their own each.
     """
     alpha, every = 1 - settings.confidence, sum(len(target.claims) for target in targets)
-    share = Budget(
-        draws=settings.budget, alpha=alpha / max(1, every), stop_early=bool(settings.stop_early)
-    )
+    share = Budget(draws=settings.budget, alpha=alpha / max(1, every))
+    share = share.after_race if settings.stop_early else share
     for target in targets:
         if target.space is not None:
             continue
@@ -286,11 +285,6 @@ def _words(name: str, claim: Claim, each: AuditCost, *, law: bool) -> Iterator[s
         f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} "
         f"each), upper bounds {spent.upper:.3g}, profiles {spent.profile:.3g}"
     )
-    if spent.looks > 1:
-        yield (
-            f"  trials may end at {spent.looks - 1} looks before the last: e-processes "
-            f"{spent.sequential:.3g}, bounds on fresh trials then {spent.fresh:.3g}"
-        )
     seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
     yield f"  detectable: {seen}, at one of these pairs (assumed; the run reports what it observed)"
     yield f"  about {each.seconds:,.0f} s on one core"
@@ -304,9 +298,9 @@ def costs_of(
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
     costs = []
     for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
-        early = bool(settings.stop_early)
-        draws = draws_needed(target, claim, groups, leak, alpha, stop_early=early)
-        budget = Budget(draws=draws, alpha=alpha, stop_early=early)
+        budget = Budget(draws=settings.budget, alpha=alpha)
+        budget = budget.after_race if settings.stop_early else budget
+        budget = replace(budget, draws=draws_needed(target, claim, groups, leak, budget))
         costs.append((leak, cost(target, claim, groups, budget, speed)))
     return costs
 

@@ -83,7 +83,7 @@ _EVERYWHERE = (
         help="leak that sampling must be able to detect, above the claim and in its units"),
     switch("stop_early", default=None, shown="true where pairs are searched for",
         help="end with the first proof; else a search goes on to the worst pair, and all trials "
-        "bound it. Of given pairs an e-process ends the trials, which takes a quarter of alpha"),
+        "bound it; an eighth of alpha is set aside for the proof"),
     text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
     text("baseline", default="dpassay-baseline.json", metavar="FILE",
         help="the accepted record, which later runs are compared with"),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from dpassay.claims import Claim
 from dpassay.stats.alpha import Spending
 from dpassay.stats.health import ALARM
 from dpassay.targets.groups import PairGroup
@@ -18,29 +17,15 @@ SURE = 1.645
 """A standard normal variable is above minus this with probability 0.95."""
 HALF_LINES = 4
 """The half-lines of a number err as so many independent events do, about."""
-FIRST = 16
-"""The first part of a screening in two parts is so many times smaller than the whole."""
 FINALISTS = 4
 """So many cells are certified at least, if there are so many pairs; one per query where there are
 more queries."""
-FEWEST, FACTOR = 50, 4
-"""Trials per side before the first look at an e-process, at least; and so many times the trials of
-a look are drawn before the next one."""
-
-
-def lots(draws: int, *, early: bool = True) -> tuple[int, ...]:
-    """Return the lots that so many trials per side are cut into; a look follows each but the last.
-
-    At a look the e-process of `dpassay.stats.eprocess` may refute a finalist, at a share of alpha
-    of its own; then the trials end. Where it refutes none, all lots together are the trials that
-    would have been drawn anyway, and tests with a fixed number of trials judge them. When it stops
-    depends on what it saw, so the bounds come from fresh trials instead, as many as the next lot
-    would have had. There is one lot where there is nothing to look at in between, or not `early`.
-    """
-    looks = [draws]
-    while early and -(-looks[0] // FACTOR) >= FEWEST:
-        looks.insert(0, -(-looks[0] // FACTOR))
-    return tuple(int(size) for size in np.diff([0, *looks]))
+SHARE = 1 / 8
+"""Of alpha, for all looks of a race together."""
+RACERS, SCREENED, SHORTEST, GROWTH, PART = 3, 32, 16, 1.5, 4
+"""The cells of a race at most, the trials per side that choose them, those before the first look,
+by what they grow from look to look, and the part of the certification trials that the last look has
+at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +41,23 @@ class Budget:
     draws: int
     alpha: float
     alarm: float = ALARM
-    stop_early: bool = False
     events: int = 2
 
     @property
     def lots(self) -> tuple[int, ...]:
-        """Into what lots the certification trials are cut."""
-        return lots(self.draws, early=self.stop_early)
+        """Into what lots the certification trials are cut: there is one look, at all of them."""
+        return (self.draws,)
 
-    def about(self, claim: Claim) -> Budget:
-        """Return what is spent on a claim; one about means runs on, nothing proven stops it."""
-        return replace(self, stop_early=self.stop_early and claim.stops_early)
+    @property
+    def race(self) -> Race:
+        """Return what may be spent first on a claim that is grossly false."""
+        draws, alpha = max(SHORTEST, self.draws // PART), SHARE * self.alpha
+        return Race(draws=draws, alpha=alpha, alarm=self.alarm / 2, events=self.events)
+
+    @property
+    def after_race(self) -> Budget:
+        """Return what is left when nothing came of that."""
+        return replace(self, alpha=(1 - SHARE) * self.alpha, alarm=self.alarm / 2)
 
     def of(self, target: AuditTarget) -> Budget:
         """Return what is spent on a mechanism: as many events as it has labels."""
@@ -107,21 +98,6 @@ class Budget:
         least, learned = self.screening(groups), self.draws // 4
         return tuple(max(least, learned) if each.kind == "learned" else least for each in groups)
 
-    def screening_lots(
-        self, groups: tuple[PairGroup, ...]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the screening trials per dataset of each group: of the first part, of the rest.
-
-        There are two parts where trials may end early and every pair is certified anyway. Then the
-        screening chooses events and directions alone, and its first part finds gross leaks; a first
-        round of looks at the certification costs nothing, as its trials are drawn in any case.
-        """
-        whole, each = self.screening_of(groups), self.finalists(groups)
-        first = tuple(max(LEAST_SCREENING, n // FIRST) for n in whole)
-        rest = tuple(most - n for n, most in zip(first, whole, strict=True))
-        split = len(self.lots) > 1 and all(len(group.pairs) <= each for group in groups)
-        return (first, rest) if split and min(rest) > 0 else (whole, ())
-
     def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Return where alpha goes."""
         each = self.finalists(groups)
@@ -131,5 +107,30 @@ class Budget:
             queries=sum(len(group.queries) for group in groups),
             profiled=profiled,
             looks=len(self.lots),
-            rounds=2 if self.screening_lots(groups)[1] else 1,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race(Budget):
+    """A budget of a few cells, whose trials grow from look to look and end with a proof."""
+
+    @property
+    def lots(self) -> tuple[int, ...]:
+        """Into what lots the trials are cut; a look follows each."""
+        looks = [SHORTEST]
+        while looks[-1] * GROWTH <= self.draws:
+            looks.append(int(looks[-1] * GROWTH))
+        return tuple(int(size) for size in np.diff([0, *looks]))
+
+    def finalists(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
+        """One pair per query."""
+        return 1
+
+    def screening_of(self, groups: tuple[PairGroup, ...]) -> tuple[int, ...]:
+        """Few trials per dataset, of which a gross leak shows."""
+        return (SCREENED,) * len(groups)
+
+    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
+        """Return where alpha goes."""
+        spending = Budget.spending(self, groups, profiled=profiled)
+        return replace(spending, cells=min(RACERS, spending.cells))

@@ -24,10 +24,10 @@ from dpassay.targets.groups import DIRECTIONS, PairGroup
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
 FREQUENCIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001)
 """Where the curve of a result is written down."""
+MANY = 100
+"""What holds in so many runs is said of every run."""
 LEAST = 1e-6
 """No frequency is nearer to 0 or 1."""
-MOST_E = 1e300
-"""Larger values of an e-process are written down as this one; they are at least as large."""
 
 
 class Plan(Protocol):
@@ -147,47 +147,6 @@ def parts(drawn: Sequence[Lot]) -> tuple[tuple[str, int], ...]:
     return tuple((f"{phase} {lot}" if lot else phase, size) for phase, size, lot in drawn)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
-    """How an e-process refuted a claim, after `trials` of `of` per side.
-
-    `log_e` is the natural logarithm of E at the worst cell, `log_threshold` that of what refutes:
-    the number of cells over the e-process's share of alpha. `pairs` count each pair of
-    `dpassay.stats.eprocess.PAIRS` at that cell; `parts` are phase and number of the trials of each
-    lot.
-    """
-
-    trials: int
-    of: int
-    log_e: float
-    log_threshold: float
-    pairs: tuple[int, int, int, int]
-    group: int
-    pair: int
-    query: int
-    parts: tuple[tuple[str, int], ...]
-
-    @property
-    def test(self) -> str:
-        """Key of the test."""
-        return "e-process"
-
-    @property
-    def numbers(self) -> tuple[int, int, float, float]:
-        """Return what a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
-        return self.trials, self.of, self.e_value, self.threshold
-
-    @property
-    def e_value(self) -> float:
-        """E, at most `MOST_E`."""
-        return math.exp(min(self.log_e, math.log(MOST_E)))
-
-    @property
-    def threshold(self) -> float:
-        """Return what refutes the claim."""
-        return math.exp(self.log_threshold)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     """Everything a verdict and a report need about one claim."""
@@ -209,7 +168,6 @@ class Evidence:
     fit: GoodnessOfFit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)  # all cells, for the sidecar
     again: tuple[dict[str, Any], ...] = ()  # see `dpassay.engine.baseline_cells`
-    stopped: Stopped | None = None  # then the bounds, of fresh trials, may be below the claim
     parts: tuple[tuple[str, int], ...] = ()  # phases of those trials; empty if 'certify' alone
     point: Claim | None = None  # of a privacy curve, the point that it was held against
     others: tuple[Evidence, ...] = ()  # what else a search found; the bounds hold all together
@@ -225,7 +183,7 @@ class Evidence:
     @property
     def still(self) -> bool:
         """Return whether this was sampled and the lower bound of every certified cell is 0."""
-        return self.mode == "monte-carlo" and self.lower.value <= 0 and self.stopped is None
+        return self.mode == "monte-carlo" and self.lower.value <= 0
 
     def open_beyond(self, leak: float) -> bool:
         """Return whether a certified cell at which labels moved may leak more than that.
@@ -280,7 +238,8 @@ def told_apart(evidence: Evidence) -> str:
     answer = "an exception is raised" if raised else answer
     if isinstance(event, tuple):
         answer = f"the answer is {' or '.join(map(str, event))}"
-    every = "every run" if counts.x == counts.n1 else f"{counts.x:,} of {counts.n1:,} runs"
+    every = "every run" if counts.n1 >= MANY else f"all {counts.n1} runs"
+    every = every if counts.x == counts.n1 else f"{counts.x:,} of {counts.n1:,} runs"
     group, turned = evidence.groups[cell.group], DIRECTIONS.index(cell.direction)
     base, change = group.pairs.base, group.pairs.changes[cell.pair]
     sizes = [len(base), len(change.apply(base))]

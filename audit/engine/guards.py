@@ -38,6 +38,8 @@ LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 16
 """New processes before each look at the replay of a refutation, and what part of the certification
 trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
 about."""
+SHARED = 64
+"""Where there are few trials, each such process draws a quarter of them, so many at most."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
@@ -157,7 +159,8 @@ class Guards:
         sides, trials, lots = ((group, None), (group, pair)), 0, 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
         for number, part in LOOKS:
-            size, first, lots = max(FEWEST, self.draws // part), lots, lots + number
+            most = max(self.draws // part, min(SHARED, self.draws // 4), FEWEST)
+            size, first, lots = most, lots, lots + number
             trials += number * size
             for side, found in self._fresh("confirm", sides, size, range(first, lots), {}).items():
                 drawn[side].extend(found)

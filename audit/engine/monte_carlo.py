@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import Budget
+from dpassay.engine.budget import RACERS, Budget, Race
 from dpassay.engine.certification import (
     Certification,
-    Certifier,
     Screened,
+    certified,
     guards_over,
     screen,
-    screen_whole,
 )
 from dpassay.engine.directions import OpenExecutor, learned
 from dpassay.engine.evidence import Cell, Evidence
@@ -30,7 +29,7 @@ from dpassay.engine.testers.tester import CellEffort, Finalist, Tester
 from dpassay.errors import TargetError
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
-from dpassay.stats.power import Screening
+from dpassay.stats.power import SCREEN_ALPHA, Screening
 from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
@@ -52,7 +51,14 @@ class Trials:
     runner: Executor
     groups: tuple[PairGroup, ...]
     codings: tuple[Coding, ...]
-    screened: Screened
+    progress: Progress
+    _screened: dict[Budget, Screened] = field(default_factory=dict)
+
+    def screened(self, budget: Budget) -> Screened:
+        """Return the screening on a budget, once for all claims."""
+        if budget not in self._screened:
+            self._screened[budget] = screen(self.runner, self.groups, budget, self.progress)
+        return self._screened[budget]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class Sampling:
     open_executor: OpenExecutor
     progress: Progress
     accepted: Accepted
+    raced: bool
     _trials: dict[bool, Trials | TargetError] = field(default_factory=dict)
 
     def hold(self, claim: Claim) -> Evidence:
@@ -79,7 +86,7 @@ class Sampling:
             )
         if claim.means not in self._trials:
             try:
-                self._trials[claim.means] = self._screen(means=claim.means)
+                self._trials[claim.means] = self._opened(means=claim.means)
             except TargetError as error:
                 self._trials[claim.means] = error
         trials = self._trials[claim.means]
@@ -88,15 +95,30 @@ class Sampling:
         bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
         testers = [kind_of(point, self.target, bins) for point in claim.points]
 
-        def clear(tester: Tester) -> float:
-            """Return how clearly the worst cell exceeds a point, in standard deviations, or 0."""
-            every = (c[:, :, query] for c in trials.screened.counts for query in range(c.shape[2]))
-            return max(0.0, *(float(tester.rank(sides)[0].max()) for sides in every))
+        def clearest(screened: Screened) -> Tester:
+            """Return the tester of the point that the worst cell exceeds most clearly."""
+            every = [c[:, :, query] for c in screened.counts for query in range(c.shape[2])]
 
-        tester = max(testers, key=clear) if len(testers) > 1 else testers[0]
-        found = monte_carlo_evidence(
-            tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress
-        )
+            def clear(tester: Tester) -> float:
+                return max(0.0, *(float(tester.rank(sides)[0].max()) for sides in every))
+
+            return max(testers, key=clear) if len(testers) > 1 else testers[0]
+
+        found: Evidence | None = None
+        budget = self.budget
+        if self.raced:
+            few = trials.screened(budget.race)
+            tester = clearest(few)
+            found = raced_evidence(
+                tester, trials.groups, few, budget.race, trials.runner, self.progress
+            )
+            budget = budget.after_race
+        if found is None:
+            whole = trials.screened(budget)
+            tester = clearest(whole)
+            found = monte_carlo_evidence(
+                tester, trials.groups, whole, budget, trials.runner, self.progress
+            )
         if len(testers) > 1:
             found = replace(found, point=tester.claim)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
@@ -105,7 +127,7 @@ class Sampling:
         )
         return replace(found, again=again) if again else found
 
-    def _screen(self, *, means: bool) -> Trials:
+    def _opened(self, *, means: bool) -> Trials:
         draws = self.budget.screening(self.groups), self.budget.draws // 2
         more = learned(self.target, self.groups, draws, self.open_executor, self.progress)
         groups = (*self.groups, *more)
@@ -118,8 +140,7 @@ class Sampling:
             tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in places]
             codings = tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
         runner = self.open_executor(groups, codings)
-        screened = screen(runner, groups, self.budget, self.progress)
-        return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
+        return Trials(runner=runner, groups=groups, codings=codings, progress=self.progress)
 
 
 def monte_carlo_evidence(
@@ -136,61 +157,71 @@ def monte_carlo_evidence(
     the test that is to be expected to give the highest bound. Fresh trials of those pairs certify
     them, at the error probabilities of `Spending`.
     """
-    if tester.gamble(0) is None:  # nothing proven stops it early
-        budget = replace(budget, stop_early=False)
-    planned = replace(budget.spending(groups, profiled=tester.profiled), bounded=tester.bounded)
-    certified = _certified(tester, groups, screened, budget, executor, planned, progress)
-    return _bounded(tester, groups, budget, executor, planned, *certified)
+    finalists = _finalists(tester, groups, screened, budget)
+    trials = certified(executor, finalists, screened, budget.lots, progress, lambda _: True)
+    assert trials is not None
+    return _evidence(tester, groups, screened, budget, executor, finalists, trials)
 
 
-def gross_evidence(
+def raced_evidence(
     tester: Tester,
     groups: tuple[PairGroup, ...],
     screened: Screened,
-    budget: Budget,
+    budget: Race,
     executor: Executor,
     progress: Progress,
 ) -> Evidence | None:
-    """Bound one leak from ever more trials, until the bound refutes; None where it will not.
+    """Bound the leaks of a few cells from ever more trials, until one of the bounds refutes.
 
-    Every look has a share of alpha of its own, so that the bounds of all looks hold together.
+    Every look has a share of alpha, so that the bounds of all looks hold together. None where the
+    last look refutes nothing, or more trials promise little.
     """
-    planned = replace(budget.spending(groups, profiled=tester.profiled), bounded=tester.bounded)
-    certifier = _certifier(tester, groups, screened, budget, executor, planned, progress)
-    (finalist,) = certifier.finalists
+    alpha = _spending(tester, groups, budget).each_lower
+    least = [
+        (-tester.lower(each, *_sides(screened, each), SCREEN_ALPHA).value, each.place, each)
+        for each in _finalists(tester, groups, screened, budget)
+    ]
+    finalists = [each for *_, each in sorted(least, key=lambda known: known[:2])[:RACERS]]
+    finalists.sort(key=lambda each: each.place)
 
     def enough(trials: Certification) -> bool | None:
-        """Say whether the bound refutes the claim; None where more trials promise little."""
-        sides = trials.of(finalist)
-        bound = tester.lower(finalist, *sides, planned.each_lower).value
-        leak = tester.leak(*tester.seen(finalist, *sides))
-        shrinks = math.sqrt(sum(size for _, size, _ in trials.lots) / budget.draws)
-        later = leak - (leak - bound) * shrinks if math.isfinite(leak) else math.inf
-        return True if bound > tester.promised else None if later <= tester.promised else False
+        shrinks, hope = math.sqrt(sum(size for _, size, _ in trials.lots) / budget.draws), False
+        for each in finalists:
+            sides = trials.of(each)
+            bound = tester.lower(each, *sides, alpha).value
+            leak = tester.leak(*tester.seen(each, *sides))
+            if bound > tester.promised:
+                return True
+            hope |= not leak - (leak - bound) * shrinks <= tester.promised  # or it is not finite
+        return False if hope else None
 
-    trials = certifier.grown(enough)
+    trials = certified(executor, finalists, screened, budget.lots, progress, enough)
     if trials is None:
         return None
-    how = budget, executor, planned, screened, [finalist], trials
-    return _bounded(tester, groups, *how)
+    try:
+        return _evidence(tester, groups, screened, budget, executor, finalists, trials)
+    except TargetError as error:  # the replay takes it back: it was luck, or more trials say why
+        if error.fatal:
+            raise
+        return None
 
 
-def _bounded(
+def _spending(tester: Tester, groups: tuple[PairGroup, ...], budget: Budget) -> Spending:
+    spending = budget.spending(groups, profiled=tester.profiled)
+    return replace(spending, bounded=tester.bounded)
+
+
+def _evidence(
     tester: Tester,
     groups: tuple[PairGroup, ...],
+    screened: Screened,
     budget: Budget,
     executor: Executor,
-    planned: Spending,
-    screened: Screened,
     finalists: list[Finalist],
     trials: Certification,
 ) -> Evidence:
     """Bound what the trials of finalists show, once the guards have looked at them."""
-    spending, stopped = planned, trials.stopped
-    if stopped is not None:
-        spending = replace(planned, stopped=True)
-        finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
-
+    spending = _spending(tester, groups, budget)
     # the guards look at the queries whose counts enter a bound, and only then there are bounds
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     bounded: dict[Place, set[int]] = {}
@@ -199,20 +230,15 @@ def _bounded(
             bounded.setdefault((each.group, pair), set()).add(each.query)
     guards.varied(bounded)
     alphas = spending.each_lower, spending.each_upper
-    certified = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
-    place = None if stopped is None else (stopped.group, stopped.pair, stopped.query)
-
-    def badness(cell: Cell) -> tuple[bool, float]:
-        """Order cells by lower bound, but first the one that an e-process refuted."""
-        return (cell.group, cell.pair, cell.query) == place, cell.lower.value
-
+    every = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
+    badness = attrgetter("lower.value")
     cells = tuple(
         _with_profile(max(some, key=badness), trials, tester, spending)
-        for _, some in itertools.groupby(certified, key=attrgetter("group", "query"))
+        for _, some in itertools.groupby(every, key=attrgetter("group", "query"))
     )
     worst = max(cells, key=badness)
     guards.asked_again(worst.group, worst.pair)
-    if stopped is not None or worst.lower.value > tester.promised:
+    if worst.lower.value > tester.promised:
         at = worst.group, worst.pair, worst.query
         suspect = next(each for each in finalists if each.place == at)
 
@@ -228,13 +254,13 @@ def _bounded(
         pairs=max(len(group.pairs) for group in groups),
         finalists=budget.finalists(groups),
     )
-    effort = CellEffort(n=budget.draws, alpha=planned.each_lower, screening=screening)
+    effort = CellEffort(n=budget.draws, alpha=spending.each_lower, screening=screening)
     sizes = zip(groups, screened.sizes, strict=True)
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=_largest(finalists, certified, trials, tester, spending),
+        upper=_largest(finalists, every, trials, tester, spending),
         cells=cells,
         worst=worst,
         groups=groups,
@@ -243,118 +269,53 @@ def _bounded(
         alpha=budget.alpha,
         spending=spending,
         searched=searched(groups)
-        | {"screening_trials": screened.draws, "certified_cells": len(certified)},
+        | {"screening_trials": screened.draws, "certified_cells": len(every)},
         table={
-            "group": np.array([cell.group for cell in certified]),
-            "pair": np.array([cell.pair for cell in certified]),
-            "query": np.array([cell.query for cell in certified]),
-            "direction": np.array([DIRECTIONS.index(cell.direction) for cell in certified]),
-            "lower": np.array([cell.lower.value for cell in certified]),
-            "upper": np.array([cell.upper.value for cell in certified]),
+            "group": np.array([cell.group for cell in every]),
+            "pair": np.array([cell.pair for cell in every]),
+            "query": np.array([cell.query for cell in every]),
+            "direction": np.array([DIRECTIONS.index(cell.direction) for cell in every]),
+            "lower": np.array([cell.lower.value for cell in every]),
+            "upper": np.array([cell.upper.value for cell in every]),
         },
-        stopped=stopped,
         parts=trials.parts,
     )
 
 
-def _certified(
-    tester: Tester,
-    groups: tuple[PairGroup, ...],
-    screened: Screened,
-    budget: Budget,
-    executor: Executor,
-    planned: Spending,
-    progress: Progress,
-) -> tuple[Screened, list[Finalist], Certification]:
-    """Certify the finalists; of a screening in two parts, those of the first alone if that does."""
-    how = budget, executor, planned, progress
-    certifier, trials = _certifier(tester, groups, screened, *how), None
-    if screened.left and budget.stop_early:
-        trials = certifier.stopped_within(max(1, len(budget.lots) - 2))
-    if trials is None:
-        if screened.left:
-            screened = screen_whole(executor, groups, screened, progress)
-            certifier = _certifier(tester, groups, screened, *how)
-        trials = certifier.certify()
-    return screened, certifier.finalists, trials
-
-
-def _certifier(
-    tester: Tester,
-    groups: tuple[PairGroup, ...],
-    screened: Screened,
-    budget: Budget,
-    executor: Executor,
-    planned: Spending,
-    progress: Progress,
-) -> Certifier:
-    """Return what certifies the pairs that look worst after a screening."""
-    each_query = budget.finalists(groups)
-    finalists = [
-        finalist
-        for g, group in enumerate(groups)
-        for query in range(len(group.queries))
-        for finalist in _finalists(
-            tester, screened, g, query, min(each_query, len(group.pairs)), planned, budget
-        )
-    ]
-    return Certifier(
-        executor=executor,
-        finalists=finalists,
-        screened=screened,
-        sizes=budget.lots,
-        spending=planned,
-        progress=progress,
-    )
-
-
 def _finalists(
-    tester: Tester,
-    screened: Screened,
-    group: int,
-    query: int,
-    number: int,
-    spending: Spending,
-    budget: Budget,
+    tester: Tester, groups: tuple[PairGroup, ...], screened: Screened, budget: Budget
 ) -> list[Finalist]:
-    """Return the pairs of a query that look worst, each in its worse direction."""
-    sides = screened.counts[group][:, :, query]
-    ranking, events = tester.rank(sides)
+    """Return the pairs of each query that look worst, each in its worse direction."""
+    spending, number = _spending(tester, groups, budget), budget.finalists(groups)
     looks = sum(counts.size for counts in screened.counts)
     found = []
-    for pair in np.argsort(-ranking.max(axis=0), kind="stable")[:number].tolist():
-        direction = int(ranking[:, pair].argmax())
-        event = int(events[direction, pair])
-        one, other = sides[direction, pair], sides[1 - direction, pair]
-        bound, frequency = tester.apparent(event, one, other, looks)
-        finalist = Finalist(
-            group=group,
-            pair=pair,
-            query=query,
-            direction=direction,
-            event=event,
-            apparent=bound,
-            frequency=frequency,
-            method=tester.choose(event, one, other, budget.draws, spending.each_lower),
-            gamble=tester.gamble(event),
-        )
-        found.append(finalist)
+    for g, group in enumerate(groups):
+        for query in range(len(group.queries)):
+            sides = screened.counts[g][:, :, query]
+            ranking, events = tester.rank(sides)
+            for pair in np.argsort(-ranking.max(axis=0), kind="stable")[:number].tolist():
+                direction = int(ranking[:, pair].argmax())
+                event = int(events[direction, pair])
+                one, other = sides[direction, pair], sides[1 - direction, pair]
+                bound, frequency = tester.apparent(event, one, other, looks)
+                method = tester.choose(event, one, other, budget.draws, spending.each_lower)
+                finalist = Finalist(
+                    group=g,
+                    pair=pair,
+                    query=query,
+                    direction=direction,
+                    event=event,
+                    apparent=bound,
+                    frequency=frequency,
+                    method=method,
+                )
+                found.append(finalist)
     return found
 
 
-def _rechosen(
-    finalist: Finalist,
-    tester: Tester,
-    screened: Screened,
-    trials: Certification,
-    spending: Spending,
-) -> Finalist:
-    """Return a finalist with the test for as many fresh trials as there are, by its screening."""
-    sides = screened.counts[finalist.group][:, finalist.pair, finalist.query]
-    one, other = sides[finalist.direction], sides[1 - finalist.direction]
-    n = sum(size for _, size, _ in trials.lots)
-    method = tester.choose(finalist.event, one, other, n, spending.each_lower)
-    return replace(finalist, method=method)
+def _sides(screened: Screened, each: Finalist) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    sides = screened.counts[each.group][:, each.pair, each.query]
+    return sides[each.direction], sides[1 - each.direction]
 
 
 def _largest(

@@ -82,7 +82,7 @@ def cost(
 ) -> AuditCost:
     """Return what a sampled audit would do and take."""
     pairs = sum(len(group.pairs) for group in groups)
-    budget = budget.about(claim).of(target)
+    budget = budget.of(target)
     spending, effort = _planned(target, claim, groups, budget)
     datasets, screening = pairs + len(groups), budget.screening(groups)
     trials = screening * datasets + budget.draws * (min(pairs, spending.cells) + len(groups))
@@ -115,9 +115,7 @@ def draws_needed(
     claim: Claim,
     groups: tuple[PairGroup, ...],
     detect: float,
-    alpha: float,
-    *,
-    stop_early: bool = False,
+    budget: Budget,
 ) -> int:
     """Return the least certification trials per side, within 1 %, at which a leak is detectable.
 
@@ -125,11 +123,12 @@ def draws_needed(
     large as any can be, or takes more than 100 million trials.
     """
     target.check_detect(claim, detect)
+    alpha = budget.alpha
     tester = kind_of(claim, target)
 
     def enough(n: int) -> bool:
-        budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim).of(target)
-        return tester.sees(_planned(target, claim, groups, budget)[1], detect)
+        known = replace(budget, draws=n).of(target)
+        return tester.sees(_planned(target, claim, groups, known)[1], detect)
 
     # begin with the asymptotic number for a single cell
     errors = float(ndtri(POWER) - ndtri(alpha)) * tester.spread(detect)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import Claim
-from dpassay.engine.evidence import VALUES, DetectionCurve, Evidence, Mode, Stopped, told_apart
+from dpassay.engine.evidence import VALUES, DetectionCurve, Evidence, Mode, told_apart
 from dpassay.engine.verdicts import Verdict, apart
 from dpassay.engine.wording import seen_words, through_words
 from dpassay.numerics import DOWN, UP, written
@@ -137,11 +137,6 @@ class Result:
         if self.evidence is None:
             return DetectionCurve(detectable=float("inf"))
         return self.evidence.sight
-
-    @property
-    def stopped_early(self) -> Stopped | None:
-        """Return how an e-process refuted the claim before all trials were drawn, or None."""
-        return None if self.evidence is None else self.evidence.stopped
 
     @property
     def seen(self) -> str:

@@ -149,7 +149,6 @@ class Measurement:
             draws=settings.budget,
             alpha=self.share,
             alarm=ALARM * self.share / (1 - settings.confidence),
-            stop_early=bool(settings.stop_early),
         )
         if isinstance(data, Space):
             return self._search(data, budget)
@@ -179,9 +178,8 @@ class Measurement:
                 raise TargetError(
                     "it has no exact law for these data and claims; use mode monte-carlo"
                 )
-        sampling = Sampling(
-            target, groups, budget.of(target), self.open_executor, self.progress, self.accepted
-        )
+        how = self.open_executor, self.progress, self.accepted, settings.stop_early is True
+        sampling = Sampling(target, groups, budget.of(target), *how)
         return "monte-carlo", sampling.hold
 
     def _search(self, space: Space, budget: Budget) -> tuple[Mode, Holder] | None:

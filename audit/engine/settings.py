@@ -47,9 +47,7 @@ class Settings:
 
     A search ends with its first proof, often after some hundred runs, for which an eighth of alpha
     is set aside; with `stop_early` False it goes on to the worst pair, and all its trials bound
-    that. With True the trials of given pairs end too, as soon as an e-process refutes the claim;
-    the e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
-    bounds. Claims about means run on: nothing proven stops them early. `search_seconds` ends a
+    that. With True an audit of given pairs ends with its first proof too. `search_seconds` ends a
     search for pairs, and what it has found is certified; that then depends on the machine.
 
     No number depends on `jobs`, the processes that run trials. By default (`executor` is None) your

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dpassay.claims import Claim
 from dpassay.engine.evidence import Evidence
-from dpassay.engine.wording import seen_words, stopped_words
+from dpassay.engine.wording import seen_words
 from dpassay.numerics import (
     ALL_DIGITS,
     DOWN,
@@ -110,19 +110,14 @@ def _computed(claim: Claim, evidence: Evidence, worst: float, part: str, whole: 
 def _sampled(
     claim: Claim, evidence: Evidence, detect: float, most: float, part: str, whole: str
 ) -> Verdict:
-    quantity, lower, stopped = claim.amount, evidence.lower, evidence.stopped
+    quantity, lower = claim.amount, evidence.lower
     least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
     shown = ""
     if (counts := lower.counts) is not None:
         shown = f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
     allowed = f"the claim allows {promised}"
     found = f"the {quantity}{part} is at least {least}{shown}{whole}; {allowed}"
-    above = lower.value > claim.promised
-    if stopped is not None:
-        found = f"{stopped_words(*stopped.numbers)}; on fresh trials {found}"
-        alone = f"; that bound is not above the claim, which the {stopped.test} alone refutes"
-        found += "" if above else alone
-    if stopped is not None or above:
+    if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")

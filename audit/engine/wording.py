@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.numerics import ALL_DIGITS, DOWN, UP, written
+from dpassay.numerics import UP, written
 
 
 def query_label(
@@ -38,18 +38,6 @@ def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
     """Name what would be seen, such as 'a loss of 1.2 or more, through an answer of ...'."""
     size = "a size that is not promised" if math.isinf(leak) else f"{written(leak, 4, UP)} or more"
     return f"a {quantity} of {size} {through_words(frequency)}".rstrip()
-
-
-def stopped_words(trials: int, of: int, e_value: float, threshold: float) -> str:
-    """Say how an e-process refuted a claim.
-
-    'the e-process refuted it after 79 of 20,000 trials per side: 6.6e+08, where 8000 refutes'.
-    """
-    e, least = written(e_value, 3, DOWN), written(threshold, 3, UP)
-    if float(e) < float(least):  # so near that three digits do not tell them apart
-        e, least = written(e_value, ALL_DIGITS, DOWN), written(threshold, ALL_DIGITS, UP)
-    after = f"after {trials:,} of {of:,} trials per side"
-    return f"the e-process refuted it {after} (E = {e}, and {least} refutes)"
 
 
 def through_words(frequency: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +30,6 @@ from dpassay.rows.rows import Form, rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
-from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
 from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
@@ -348,7 +346,7 @@ def _judged(case: ReplayCase, tally: Tallied) -> Replay:
     cell = recorded_trials({"method": own["method"], **held})
     value = kind_of(claim).lower_again(cell, float(own["alpha"]))
     refuted = value > claim.promised
-    same = refuted == (recorded > claim.promised or "stopped_early" in case.witness)
+    same = refuted == (recorded > claim.promised)
     measured = claim.status == "measured"
     least, allowed = apart(value, claim.promised, DOWN)
     recalled = "" if same else f", recorded {loss(recorded, DOWN)}"
@@ -367,14 +365,7 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
         return int(one @ case.weights), int(other @ case.weights)
 
     x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
-    same, stopped = (x, y) == (trials["x"], trials["y"]), "stopped_early" in case.witness
-    if stopped:  # the trials that an e-process saw, dealt into pairs as the witness says
-        early = case.witness["stopped_early"]
-        _, only_other, only_one, both = early["pairs"]
-        allowed = scale_of(claim).allowed(claim.promised)
-        same &= counted(early["parts"]) == (only_one + both, only_other + both)
-        least = math.log(early["threshold"]) - TOLERANCE
-        same = same and float(log_e_of(early["pairs"], allowed)) >= least
+    same = (x, y) == (trials["x"], trials["y"])
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -385,7 +376,7 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
     else:
         value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
         words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
-    refuted = same and (stopped or case.recorded > claim.promised)
+    refuted = same and case.recorded > claim.promised
     return case.found(value, words, same=same, refuted=refuted)
 
 

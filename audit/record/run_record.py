@@ -93,17 +93,8 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "fit": None if fit is None else _numbers(asdict(fit)),
         "per_query": [_cell(cell, evidence, target, claim.promised) for cell in evidence.cells],
     }
-    cell, stopped, findings = clearest(result), evidence.stopped, result.findings
+    cell, findings = clearest(result), result.findings
     optional = {
-        # how an e-process refuted the claim before all trials were drawn
-        "stopped_early": stopped
-        and {
-            "test": stopped.test,
-            "trials": stopped.trials,
-            "planned": stopped.of,
-            "e_value": lower_number(stopped.e_value, stopped.threshold),
-            "threshold": upper_number(stopped.threshold),
-        },
         "again": list(evidence.again),
         # where that is certain, or not all that refutes the claim; the first is `witness`
         "findings": [

@@ -14,7 +14,7 @@ from dpassay.data import Values
 from dpassay.engine.evidence import Cell, Event, HalfLine
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
-from dpassay.numerics import lower_number, number, upper_number
+from dpassay.numerics import lower_number, number
 from dpassay.record.files import read_document
 from dpassay.record.kinds import WITNESS
 from dpassay.record.schemas import fault
@@ -71,18 +71,6 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         free["output"] = target.output.as_json()
     numbers = target.numbers and [number(limit) for limit in target.numbers]
     leak = lower_number(lower.value, claim.promised)
-    stopped, stopped_early = evidence.stopped, {}
-    if stopped and (cell.group, cell.pair, cell.query) == (
-        stopped.group,
-        stopped.pair,
-        stopped.query,
-    ):  # the trials by which an e-process refuted this cell
-        stopped_early["stopped_early"] = {
-            "test": stopped.test,
-            "pairs": list(stopped.pairs),
-            "threshold": upper_number(stopped.threshold),
-            "parts": _parts(stopped.parts),
-        }
     return {
         "schema": WITNESS,
         "result": result.id,
@@ -104,7 +92,6 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": _trials(result, lower),
-        **stopped_early,
         "words": in_words(result, cell),
     }
 

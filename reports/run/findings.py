@@ -91,9 +91,7 @@ def finding_of(r: ResultView) -> Finding | None:
             return None
         if r.words.slack:  # of a loss at a delta epsilon alone was compared, at this delta
             told = f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"
-    if r.above:
-        numbers = f"> {loss(claimed, DOWN)}", "> 1 ×"
-    elif scope == AUDITED or r.looked_at or (scope != ANY_SIZE and r.blurred):
+    if scope == AUDITED or r.looked_at or (scope != ANY_SIZE and r.blurred):
         certain = _floor(r.raw, scope)
         numbers = _at_least(below(certain, claimed)), _at_least(factor(certain, claimed, DOWN))
     else:

@@ -71,8 +71,6 @@ def leaks(r: ResultView) -> str:
     """
     if r.certain:
         return f"gives a record away: {r.certain}"
-    if r.above:
-        return f"{r.verb} more than it claims ({r.claimed})"
     if r.times in {"", INFINITY}:
         return f"{r.verb} {r.found.removeprefix('= ')}, and claims {r.claimed}"
     at_least = "" if r.found.startswith("=") else "at least "

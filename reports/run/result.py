@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from dpassay.engine.wording import query_words, stopped_words, through_words
+from dpassay.engine.wording import query_words, through_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
 from dpassay.promise import SINGLE
 from dpassay.record.curves import WITNESSED
@@ -71,8 +71,6 @@ class ResultView:
         self.cells = self.searched.get("certified_cells", len(raw["per_query"]))
         self.looked_at, self.blurred = looked_at(raw), blurred(raw)
         self.exceeds, self.nothing = exceeds(raw), nothing_found(raw)
-        # whether a sequential test refuted a claim that no bound of the record is above
-        self.above = "stopped_early" in raw and (self.low or 0.0) <= self.promised
         self.known = self.leak is not None and not self.blurred and not self.looked_at
         self.bar = self.low if self.leak is None else self.leak  # None for an error
         self.detectable = value(raw["detectable"])
@@ -81,7 +79,7 @@ class ResultView:
         self.certain = clean(raw.get("findings", [{"certain": ""}])[0]["certain"])
         self.cell = None if self.nothing else self.witness  # whose leak is the headline
         self.about = "" if (about := unit_words(raw)) == SINGLE else about
-        beyond = self.low if self.refuted and not self.above else None
+        beyond = self.low if self.refuted else None
         shown = _promise(self.promised, beyond)
         short, self._beside = self.words.short(shown), float(shown)
         self.claimed = f"{self.words.symbol} = {short}" if short.startswith(shown) else short
@@ -111,7 +109,7 @@ class ResultView:
     def times(self) -> str:
         """Return how many times the claim is leaked for certain; '' where no factor is known."""
         ratio, way = self.ratio, NEAREST if self.known else DOWN
-        if not self.refuted or self.above or self.certain or not ratio:
+        if not self.refuted or self.certain or not ratio:
             return ""
         if math.isinf(ratio):
             return INFINITY
@@ -131,22 +129,10 @@ class ResultView:
         told = re.match(r"(S: .*? S': .*?\.) .* A search found the pair, ", words, re.DOTALL)
         return clean(told[1]) if told else ""
 
-    @property
-    def stopped_early(self) -> str:
-        """Return how a sequential test refuted the claim; empty where none did."""
-        early = self.raw.get("stopped_early")
-        if early is None:
-            return ""
-        told = stopped_words(
-            *(early[name] for name in ("trials", "planned", "e_value", "threshold"))
-        )
-        told += "; the bound, of fresh trials, is not above the claim" * self.above
-        return f"{capital(told)}."
-
     @cached_property
     def seen(self) -> str:
-        """Return what changed where, how often the answer came, and how a test ended early."""
-        told = [self.stopped_early]
+        """Return what changed where, and how often the answer came."""
+        told: list[str] = []
         if self.cell is not None:
             if clearest := self.raw.get("clearest"):
                 leak = written(value(clearest["loss"]) or 0.0, DIGITS, DOWN)

@@ -275,12 +275,7 @@ def _sampled(r: ResultView) -> tuple[str, ...]:
         else f"Upper bound: intersection-union over {'events, ' * r.words.events}directions and "
         "certified cells; it covers those cells only."
     )
-    fresh = (
-        " There the trials ended. A bound may not be made of trials whose number depends on "
-        "what they showed, so the bounds are of fresh trials."
-    )
-    early = r.stopped_early
-    return (chosen, early + fresh, certified) if early else (chosen, certified)
+    return chosen, certified
 
 
 def _sight(r: ResultView) -> tuple[str, ...]:
@@ -359,14 +354,10 @@ def _alpha(r: ResultView, run: Raw) -> tuple[str, ...]:
             f"{plain(spent['each_profile'])} at each cell"
         )
     once = "the certification trials were looked at once"
-    early: tuple[str, ...] = ()
     if spent["looks"] > 1:
-        once = f"looking {spent['looks']} times is paid with the part for the e-processes"
-        rest = ": the bounds above are those; the rest was for bounds on all the trials that were"
-        rest = f"{rest} planned." if "stopped_early" in r.raw else "."
-        all_of = f"The e-processes of all cells and looks have {plain(spent['sequential'])}"
-        fresh = f"bounds on fresh trials, if one of them refutes, {plain(spent['fresh'])}"
-        early = (f"{all_of}, and {fresh}{rest}",)
+        once = (
+            f"the certification trials were looked at up to {spent['looks']} times, each time paid"
+        )
     choice = "direction, event and test" if r.words.events else "direction and test"
     free = f"Choosing the {choice} of each cell cost nothing: the screening chose them, and {once}."
-    return f"{text}.", *early, free
+    return f"{text}.", free

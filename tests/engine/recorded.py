@@ -31,8 +31,9 @@ def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, 
 
 
 def hunted(function: Any, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
-    """Audit with a small search in this process."""
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    """Audit with a small search in this process, which goes on after the first proof."""
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"}
+    settings |= {"stop_early": False} | more
     return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 

@@ -43,7 +43,7 @@ def function(claim: Claim) -> AuditTarget:
 )
 def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
     target = function(claim)
-    n = draws_needed(target, claim, GROUPS, detect, 0.05)
+    n = draws_needed(target, claim, GROUPS, detect, Budget(draws=100, alpha=0.05))
 
     def seen(draws: int) -> bool:
         scale, few = scale_of(claim), Budget(draws=draws, alpha=0.05).of(target).screening(GROUPS)
@@ -70,7 +70,8 @@ def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
 def test_a_mean_takes_as_many_as_its_bound_needs() -> None:
     claim = PredictionStability(gamma=0.1)
     few, many = (
-        draws_needed(function(claim), claim, GROUPS, detect, 0.05) for detect in (0.3, 0.15)
+        draws_needed(function(claim), claim, GROUPS, detect, Budget(draws=100, alpha=0.05))
+        for detect in (0.3, 0.15)
     )
     assert 100 <= few < many < 100 * few
 
@@ -86,7 +87,7 @@ def test_a_mean_takes_as_many_as_its_bound_needs() -> None:
 def test_losses_that_cannot_be_planned(detect: float, said: str) -> None:
     claim = DP(epsilon=1.0)
     with pytest.raises(InvalidInput, match=said):
-        draws_needed(function(claim), claim, GROUPS, detect, 0.05)
+        draws_needed(function(claim), claim, GROUPS, detect, Budget(draws=100, alpha=0.05))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_every_leak_of_the_ladder_can_be_planned(
 ) -> None:
     claim = kind(gamma=gamma)
     draws = [
-        draws_needed(function(claim), claim, GROUPS, leak, 1e-3)
+        draws_needed(function(claim), claim, GROUPS, leak, Budget(draws=100, alpha=1e-3))
         for leak in ladder(function(claim), claim)
     ]
     assert draws == sorted(draws)
@@ -127,7 +128,7 @@ def test_leaks_that_cannot_be_or_are_allowed(claim: Claim, detect: float) -> Non
         rf"{claim.quantity} there can be, 1 \(toy\)$"
     )
     with pytest.raises(InvalidInput, match=said):
-        draws_needed(function(claim), claim, GROUPS, detect, 0.05)
+        draws_needed(function(claim), claim, GROUPS, detect, Budget(draws=100, alpha=0.05))
     with pytest.raises(InvalidInput, match=said):
         check([function(claim)], GROUPS[0], Settings(mode="monte-carlo", detect=detect))
 
@@ -149,7 +150,7 @@ def test_a_detectable_leak_is_held_against_every_claim_before_anything_runs() ->
 def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconclusive() -> None:
     claim = Stability(gamma=1)
     with pytest.raises(InvalidInput, match=r"^claim = Stability\(1\): cannot be exceeded"):
-        draws_needed(function(claim), claim, GROUPS, 1.5, 0.05)
+        draws_needed(function(claim), claim, GROUPS, 1.5, Budget(draws=100, alpha=0.05))
     (result,) = assay([function(claim)], GROUPS[0], Settings(budget=100, detect=0.5))
     assert result.verdict == "not refuted"
     assert "which cannot be exceeded" in result.outcome.reason

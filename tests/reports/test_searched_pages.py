@@ -32,6 +32,7 @@ def quiet(data: Any, rng: np.random.Generator) -> str:
 @pytest.fixture(scope="module")
 def results() -> dict[str, Result]:
     few: dict[str, Any] = {"budget": 300, "executor": "inline", "data": Answers(1)}
+    few |= {"stop_early": False}
     return {each.__name__: audit(each, claim=DP(epsilon=1.0), **few) for each in (loud, quiet)}
 
 

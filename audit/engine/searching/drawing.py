@@ -51,6 +51,7 @@ class Drawing:
         failures: bool = False,
         pilots: int = PILOTS,
         runs: int = PILOT,
+        phase: str = "pilot",
     ) -> Encoder:
         """Fit the encoder on both sides of pairs that lie far apart in the list.
 
@@ -61,7 +62,7 @@ class Drawing:
             pairs, queries = each.pairs, each.queries
             base = pairs.base
             for data in (base, pairs.changes[0].apply(base)):
-                key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
+                key = (self.seed, self.target.name, data.digest, digest(queries), phase)
                 sides[key] = data, self.asked(queries), key
         self.spent.append(runs * len(sides))
         # each dataset once: numbers that come twice are taken for values of their own

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpassay.claims import Claim
 from dpassay.data import Dataset
-from dpassay.engine.budget import Budget
+from dpassay.engine.budget import SCREENED, SHORTEST, Budget, Race
 from dpassay.engine.certification import screen
 from dpassay.engine.directions import OpenExecutor
 from dpassay.engine.evidence import Evidence
@@ -24,10 +24,10 @@ from dpassay.engine.exact import (
     group_laws,
     readable,
 )
-from dpassay.engine.monte_carlo import gross_evidence, monte_carlo_evidence
+from dpassay.engine.monte_carlo import monte_carlo_evidence, raced_evidence
 from dpassay.engine.searching.drawing import Drawing, mine
 from dpassay.engine.searching.pair_candidates import Candidate, is_sure, with_plain_event
-from dpassay.engine.searching.race import CLOSER, LOTS, SCREENED, SHARE, RaceBudget, race
+from dpassay.engine.searching.race import race
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
@@ -116,9 +116,9 @@ def searched_evidence(
         deadline=Deadline(seconds=seconds),
     )
     if raced:
-        if early := _gross(search, points, budget):
+        if early := _raced(search, points, budget.race):
             return early
-        budget = replace(budget, alpha=(1 - SHARE) * budget.alpha)
+        budget = budget.after_race
     # all pairs are known, and alpha is divided among them, before a trial that certifies is drawn
     looked: list[tuple[Search, Candidate, Encoder]] = [(search, *search.best())]
     while len(looked) < FINDINGS and (more := _beyond(*looked[-1])):
@@ -127,7 +127,6 @@ def searched_evidence(
         draws=budget.draws,
         alpha=budget.alpha,
         alarm=budget.alarm / len(looked),
-        stop_early=budget.stop_early,
         findings=len(looked),
     )
     found = []
@@ -266,7 +265,7 @@ def _ignores_data(search: Search) -> str:
 
 
 def _refutes(evidence: Evidence, goal: Goal) -> bool:
-    return evidence.stopped is not None or evidence.lower.value > goal.promised
+    return evidence.lower.value > goal.promised
 
 
 def _certified(
@@ -297,16 +296,13 @@ def _certified(
     return goal, evidence_of(tester, groups, screened, *how)
 
 
-def _gross(search: Search, points: dict[Goal, Claim], budget: Budget) -> Evidence | None:
+def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence | None:
     """Return what a race refutes, None where it refutes nothing."""
     spent, target = search.drawing.spent, search.drawing.target
-    small = RaceBudget(
-        draws=sum(LOTS), alpha=SHARE * budget.alpha, alarm=budget.alarm / (2 * CLOSER)
-    )
     for racing, found, encoder in race(search):
-        goal, evidence = _certified(racing, found, encoder, points, small, gross_evidence)
+        goal, evidence = _certified(racing, found, encoder, points, budget, raced_evidence)
         if evidence is None:
-            spent.append(2 * (SCREENED + LOTS[0]))
+            spent.append(2 * (SCREENED + SHORTEST))
             continue
         notes = [
             "The search ended with its first proof: say stop_early = false for the worst pair.",

@@ -24,7 +24,6 @@ from dpassay.engine.testers.tester import (
     CellEffort,
     Finalist,
     Floats,
-    Gamble,
     Recorded,
     Tester,
 )
@@ -122,16 +121,6 @@ class Events(Tester):
         pilot, labels, at = int(one.sum()), self.masks.shape[1], (int(x[event]), int(y[event]))
         method = choose(*at, pilot, n, labels=labels, scale=self.scale, alpha=alpha)
         return Tests(lower=method, upper=choose_faces(x, y, pilot, n, scale=self.scale))
-
-    def gamble(self, event: int) -> Gamble | None:
-        """Return what is allowed of an event: the same as of its complement from the other side.
-
-        The claims are about all events, or the difference of the complement is the same. It is None
-        where nothing exceeds the claim.
-        """
-        if self.promised >= self.scale.most:
-            return None
-        return Gamble(event=self.masks[event], allowed=self.scale.allowed(self.promised))
 
     def seen(self, finalist: Finalist, one: Array, other: Array) -> tuple[float, float]:
         """Return how often the event came on the two sides."""

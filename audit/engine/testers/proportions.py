@@ -21,7 +21,6 @@ from dpassay.engine.testers.tester import (
     CellEffort,
     Finalist,
     Floats,
-    Gamble,
     Recorded,
     Tester,
 )
@@ -29,7 +28,6 @@ from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.power import POWER
-from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import scale_of
 
 BAD = 1
@@ -54,12 +52,6 @@ class Shares(Tester):
         """Rank cells by the observed proportion."""
         bad = sides[..., BAD]
         return (bad - bad[::-1]).astype(float), np.full(bad.shape, BAD)
-
-    def gamble(self, event: int) -> Gamble | None:
-        """Return the claim (0, promised) of 'bad', None where nothing exceeds it."""
-        if self.promised >= 1:
-            return None
-        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=LineRegion(0.0, self.promised))
 
     def seen(self, finalist: Finalist, one: Array, other: Array) -> tuple[float, float]:
         """Return the proportions of bad strings."""

@@ -23,7 +23,6 @@ from dpassay.laws import Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import Profile
-from dpassay.stats.regions import Region
 from dpassay.targets.groups import DIRECTIONS
 from dpassay.trials.encoders import Bins
 
@@ -32,24 +31,13 @@ Floats = NDArray[np.float64]
 NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Gamble:
-    """What an e-process is about: an event (K,), 1 for its symbols.
-
-    `allowed` is what the claim allows for the event and, the sides exchanged, for its complement.
-    """
-
-    event: Array
-    allowed: Region
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finalist:
     """A cell that is to be certified, as the screening chose it before the certification trials.
 
     `apparent` is a bound on its leak that chance alone lifts above 0 at any cell of one audit in a
     hundred; it certifies nothing. `frequency` is its event's on the likelier side, `method` the
-    test that was chosen, `gamble` what an e-process of it is about, if there is one.
+    test that was chosen.
     """
 
     group: int
@@ -60,7 +48,6 @@ class Finalist:
     apparent: float
     frequency: float
     method: Any
-    gamble: Gamble | None
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -139,10 +126,6 @@ class Tester:
 
     def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Any:
         """Return the test for n certification trials per side, by screening counts."""
-        return None
-
-    def gamble(self, event: int) -> Gamble | None:
-        """Return what may refute an event between two lots of trials, or None."""
         return None
 
     def certified(

@@ -200,8 +200,6 @@ def replayed(r: ResultView) -> Step:
 def _refuted_too(r: ResultView) -> str:
     """Return which other claims the same numbers refute."""
     lower, name = r.low or 0.0, "bound" if r.words.computed else r.words.symbol
-    if r.above:
-        return f"every {name} up to {written(r.promised, 6, DOWN)} is refuted too"
     if math.isinf(lower):
         return f"every finite {name} is refuted too"
     least = written(lower, 3, DOWN)

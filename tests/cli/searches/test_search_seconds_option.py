@@ -18,6 +18,7 @@ def loud(data, rng):
     return "yes" if data.sum() + rng.laplace(scale=0.2) > 0.5 else "no"
 """
 RUN = ["run", "mine:loud", "--claim", "epsilon=1", "--budget", "300", "-q"]
+RUN += ["--no-stop-early"]
 SEARCH = ["--search", "answers,size=2"]
 SHORT = {
     "FIRST": 32,

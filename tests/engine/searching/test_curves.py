@@ -65,7 +65,9 @@ class Label:
 
 
 def hunted(function: Any, claim: DP, budget: int = 5000) -> Result:
-    return audit(function, claim=claim, data=NUMBER, budget=budget, executor="inline")
+    return audit(
+        function, claim=claim, data=NUMBER, budget=budget, executor="inline", stop_early=False
+    )
 
 
 def held(mechanism: Any, **options: Any) -> Result:

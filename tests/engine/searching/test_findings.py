@@ -25,6 +25,7 @@ Rng = np.random.Generator
 
 def hunted(function: Any, data: Any, **more: Any) -> Result:
     settings: dict[str, Any] = {"budget": 2000, "confidence": 0.99, "executor": "inline"}
+    settings |= {"stop_early": False}
     if isinstance(data, pd.DataFrame):
         settings |= {"relation": "add-remove"}
     claim = more.pop("claim", DP(epsilon=1.0, relation=settings.get("relation", "replace-one")))

@@ -51,7 +51,8 @@ def hunted(clock: Clock, seconds: float | None, scale: float = 0.5, **more: Any)
         clock.now += size
         return data.sum() + rng.laplace(scale=scale, size=size)
 
-    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"}
+    settings |= {"stop_early": False} | more
     function = settings.pop("function", noisy)
     data = settings.pop("data", Answers(2))
     clock.now = 0.0
