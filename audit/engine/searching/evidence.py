@@ -299,13 +299,14 @@ def _certified(
 def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence | None:
     """Return what a race refutes, None where it refutes nothing."""
     spent, target = search.drawing.spent, search.drawing.target
-    for racing, found, encoder in race(search):
-        goal, evidence = _certified(racing, found, encoder, points, budget, raced_evidence)
+    for share, racing, found, encoder in race(search):
+        part = replace(budget, alpha=share * budget.alpha)
+        goal, evidence = _certified(racing, found, encoder, points, part, raced_evidence)
         if evidence is None:
             spent.append(2 * (SCREENED + SHORTEST))
             continue
         notes = [
-            "The search ended with its first proof: say stop_early = false for the worst pair.",
+            "The search ended with its first proof; stop_early = false seeks the worst pair.",
             _number_of_records(search.space, [evidence.groups[0].pairs]),
             search.space.guessed,
             _labels_are_numbers(target, encoder),

@@ -12,43 +12,48 @@ from dpassay.errors import TargetError
 from dpassay.search.outputs import Encoder
 from dpassay.seeds import stream
 
-PAIRS, PILOT, LOOK = 16, 4, 8
-"""Pairs, runs on either side of each that say what is to be seen in answers, and that rank it."""
-CLOSER = 24
-"""The best have so many more runs, and an event is chosen for each."""
+STAGES = ((16, 4, 8), (64, 8, 16), (256, 16, 32))
+"""So many of the first pairs, the runs on either side of 16 of them that say what is to be seen in
+answers, and the runs on either side of each that rank it."""
+PILOTS, CLOSER = 16, 3
+"""And so many times the ranking runs, by which the best have their events chosen."""
 SOON = 256
 """An event is worth what so many trials per side would show."""
 
 
-def race(search: Search) -> Iterator[tuple[Search, Candidate, Encoder]]:
+def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
     """Yield pairs that look as if they leaked grossly, the worst first, each with its event.
 
-    What is told apart by a missing answer, or by having no records, is left to the search.
+    Before each stands its share of alpha: half is for the first stage, a quarter for the next.
+    Stage by stage, there are more of them and more runs. What is told apart by a missing answer, or
+    by having no records, is left to the search.
     """
     drawing = search.drawing
     goals = tuple(replace(goal, n=SOON) for goal in search.goals)
     passed = Certainties(missing=True, empty=True)
-    racing = replace(search, goals=goals, passed=passed, log=[], rounds=[])
     rng = stream(drawing.seed, drawing.target.name, "search")
-    first = search.space.first(rng, FIRST)
-    some = [each for each in first if not passed.passes_over(each)][:PAIRS]
-    if not some:
-        return
-    try:
-        encoder = drawing.encoder(some, pilots=PAIRS, runs=PILOT, phase="race pilot")
-        drawn = [Candidate(proposal=each) for each in some]
-        racing.look(encoder, drawn, LOOK, "race")
-        ranked = sorted((each for each in drawn if each.outlook), key=_rank)
-        racing.look(encoder, ranked[:RACERS], CLOSER, "race on", racing.choose)
-    except TargetError as error:
-        if error.fatal:
-            raise
-        return
-    racing.rounds.append(round_of(ranked, LOOK, RACERS))
-    racing.note(0, ranked, LOOK)
-    for each in sorted(ranked[:RACERS], key=_rank):
-        if each.choice and each.rank > (0.0, 0.0):
-            yield racing, each, encoder
+    first = [each for each in search.space.first(rng, FIRST) if not passed.passes_over(each)]
+    for stage, (pairs, pilot, runs) in enumerate(STAGES):
+        racing = replace(search, goals=goals, passed=passed, log=[], rounds=[])
+        drawn = [Candidate(proposal=each) for each in first[:pairs]]
+        if not drawn or search.deadline.stops(stage / len(STAGES)):
+            return
+        try:
+            some = [each.proposal for each in drawn]
+            encoder = drawing.encoder(some, pilots=PILOTS, runs=pilot, phase=f"race pilot {stage}")
+            racing.look(encoder, drawn, runs, f"race {stage}")
+            ranked = sorted((each for each in drawn if each.outlook), key=_rank)
+            best = ranked[:RACERS]
+            racing.look(encoder, best, CLOSER * runs, f"race on {stage}", racing.choose)
+        except TargetError as error:
+            if error.fatal:
+                raise
+            return
+        racing.rounds.append(round_of(ranked, runs, RACERS))
+        racing.note(0, ranked, runs)
+        for each in sorted(best, key=_rank):
+            if each.choice and each.rank > (0.0, 0.0):
+                yield 2.0 ** -(stage + 1) / RACERS, racing, each, encoder
 
 
 def _rank(each: Candidate) -> tuple[float, float]:
