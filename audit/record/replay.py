@@ -55,6 +55,9 @@ TOLERANCE = 1e-9
 """By how much a leak that is computed again may differ, as a part of it if that is above 1."""
 FRESH = "replay"
 """Phase of the trials that certify anew what has coins of its own."""
+ENOUGH = 20_000
+"""Of fewer trials per side, the first that refuted, four times as many are drawn anew, at most
+these."""
 BEFORE = {"alpha": (1 - CONFIDENCE) / 2, "method": "clopper-pearson"}
 """How a bound is made anew for a witness that does not say it."""
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
@@ -333,7 +336,8 @@ def _judged(case: ReplayCase, tally: Tallied) -> Replay:
     if own is None and case.subject.seeded:
         return _compared(case, trials, tally)
     own = dict(own or BEFORE)
-    one, other = tally([{"phase": FRESH, "draws": int(trials["draws"])}])
+    before = int(trials["draws"])
+    one, other = tally([{"phase": FRESH, "draws": max(before, min(4 * before, ENOUGH))}])
     held: Raw
     if isinstance(case.coding, Rounded):
         answers, limits = {"one": one.tolist(), "other": other.tolist()}, case.coding

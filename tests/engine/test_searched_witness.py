@@ -27,7 +27,8 @@ def memory(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
 
 def found(mechanism: Any, data: Any, budget: int) -> Any:
     """Audit with a search, and return the result and its pair."""
-    result = dpassay.audit(mechanism, claim=DP(epsilon=1.0), data=data, budget=budget)
+    told: dict[str, Any] = {"claim": DP(epsilon=1.0), "data": data, "budget": budget}
+    result = dpassay.audit(mechanism, stop_early=False, **told)
     assert result.verdict == "refuted"
     assert result.evidence is not None
     return result, result.evidence.groups[0].pairs

@@ -230,7 +230,7 @@ def test_the_rest_of_a_run_goes_on(tmp_path: Path) -> None:
         )
         for folder, program in zip(folders, programs, strict=True)
     ]
-    settings = Settings(budget=2000)
+    settings = Settings(budget=2000, stop_early=False)
     space = Scalars(0, 1)
     check(targets, space, settings)
     found = {each.target.name: each for each in assay(targets, space, settings)}

@@ -53,7 +53,9 @@ def test_an_unseeded_program_is_certified_again_until_it_is_repaired(
 
 @pytest.mark.slow
 def test_it_is_the_bound_of_the_record_at_its_confidence(tmp_path: Path) -> None:
-    result = audit(server(tmp_path, FLAWED), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=1000)
+    whole: dict[str, Any] = {"budget": 1000, "stop_early": False}
+    data = Scalars(0, 1)
+    result = audit(server(tmp_path, FLAWED), claim=DP(epsilon=1.0), data=data, **whole)
     witness = make_witness(result)
     assert witness is not None
     assert result.evidence is not None
