@@ -317,7 +317,8 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
             trials=evidence.trials + sum(spent),
             searched=evidence.searched
             | {"search": racing.log, "certified_cells": 1}
-            | {"notes": [note for note in notes if note]},
+            | {"notes": [note for note in notes if note]}
+            | search.deadline.as_json(),
         )
     return None
 
