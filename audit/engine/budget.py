@@ -56,7 +56,7 @@ class Budget:
 
     @property
     def after_race(self) -> Budget:
-        """Return what is left when nothing came of that."""
+        """Return what is left for the audit that follows a race without a proof."""
         return replace(self, alpha=(1 - SHARE) * self.alpha, alarm=self.alarm / 2)
 
     def of(self, target: AuditTarget) -> Budget:

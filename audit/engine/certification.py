@@ -25,10 +25,10 @@ Counts = NDArray[np.int64]
 class Screened:
     """Counts of the screening trials of every group, which no claim has been held against yet.
 
-    `sizes` are the trials per dataset, group by group.
-    `counts` are arrays (2, P, q, K) per group: side (base, neighbour), pair, query, symbol. `lots`
-    holds certification trials call by call, by lot and dataset, and is filled as claims ask for
-    them, the same for all; `fresh` is what the guards have drawn besides.
+    `sizes` are the trials per dataset, group by group. `counts` are arrays (2, P, q, K) per group:
+    side (base, neighbour), pair, query, symbol. `lots` holds certification trials call by call, by
+    lot and dataset, and is filled as claims ask for them, the same for all; `fresh` is what the
+    guards have drawn besides.
     """
 
     sizes: tuple[int, ...]
@@ -48,9 +48,11 @@ class Screened:
         return found
 
     @property
-    def certification_trials(self) -> int:
-        """Runs of the mechanism since the screening, those of the guards apart."""
-        return sum(size * len(found) for (_, size, _), found in self.lots.items())
+    def trials(self) -> int:
+        """Runs of the mechanism, those of the guards apart."""
+        screening = zip(self.counts, self.sizes, strict=True)
+        certification = sum(size * len(found) for (_, size, _), found in self.lots.items())
+        return sum((1 + int(c.shape[1])) * size for c, size in screening) + certification
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

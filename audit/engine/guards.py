@@ -39,7 +39,7 @@ LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 16
 trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
 about."""
 SHARED = 64
-"""Where there are few trials, each such process draws a quarter of them, so many at most."""
+"""Of few certification trials, each such process draws a quarter, but no more than so many."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -108,10 +109,9 @@ class Sampling:
         budget = self.budget
         if self.raced:
             few = trials.screened(budget.race)
-            tester = clearest(few)
-            found = raced_evidence(
-                tester, trials.groups, few, budget.race, trials.runner, self.progress
-            )
+            tester, how = clearest(few), (few, budget.race, trials.runner, self.progress)
+            with suppress(TargetError):  # the whole audit meets it again, and says why
+                found = raced_evidence(tester, trials.groups, *how)
             budget = budget.after_race
         if found is None:
             whole = trials.screened(budget)
@@ -119,6 +119,7 @@ class Sampling:
             found = monte_carlo_evidence(
                 tester, trials.groups, whole, budget, trials.runner, self.progress
             )
+            found = replace(found, trials=found.trials + (few.trials if self.raced else 0))
         if len(testers) > 1:
             found = replace(found, point=tester.claim)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
@@ -198,12 +199,7 @@ def raced_evidence(
     trials = certified(executor, finalists, screened, budget.lots, progress, enough)
     if trials is None:
         return None
-    try:
-        return _evidence(tester, groups, screened, budget, executor, finalists, trials)
-    except TargetError as error:  # the replay takes it back: it was luck, or more trials say why
-        if error.fatal:
-            raise
-        return None
+    return _evidence(tester, groups, screened, budget, executor, finalists, trials)
 
 
 def _spending(tester: Tester, groups: tuple[PairGroup, ...], budget: Budget) -> Spending:
@@ -255,8 +251,6 @@ def _evidence(
         finalists=budget.finalists(groups),
     )
     effort = CellEffort(n=budget.draws, alpha=spending.each_lower, screening=screening)
-    sizes = zip(groups, screened.sizes, strict=True)
-    screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
@@ -265,7 +259,7 @@ def _evidence(
         worst=worst,
         groups=groups,
         sight=tester.sight(effort, finalists),
-        trials=screening_trials + screened.certification_trials,
+        trials=screened.trials,
         alpha=budget.alpha,
         spending=spending,
         searched=searched(groups)

@@ -195,3 +195,63 @@ def test_a_search_that_finds_nothing_at_once_goes_on() -> None:
     assert found.verdict in ("not refuted", "inconclusive")
     assert found.evidence is not None
     assert len(found.evidence.searched["search"]) == 4
+
+
+def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the race came to: the guards alone draw more, and are left out here."""
+    for name in ("asked_again", "confirmed"):
+        monkeypatch.setattr(Guards, name, lambda *_: None)
+    for epsilon in (1.0, 1.15, 2.0):
+        seen = Counting(response(epsilon))
+        found = run(seen)
+        assert found.evidence is not None
+        assert found.evidence.trials == seen.rows
+    runs: list[int] = []
+
+    def noisy(data: Any, size: int, rng: Rng) -> Any:
+        runs.append(size)
+        return sum(data) + rng.laplace(size=size) / 1.2
+
+    more: dict[str, Any] = {"executor": "inline", "budget": 300}
+    for seed in range(3):
+        runs.clear()
+        found = audit(noisy, claim=DP(epsilon=1.0), data=Scalars(0, 1), seed=seed, **more)
+        assert found.evidence is not None
+        assert found.evidence.trials == sum(runs)
+
+
+@pytest.mark.parametrize("scale", [0.25, 1.0])
+def test_a_limit_of_time_that_is_not_reached_ends_nothing(scale: float) -> None:
+    def noisy(data: Any, size: int, rng: Rng) -> Any:
+        return sum(data) + rng.laplace(size=size) * scale
+
+    found = audit(
+        noisy,
+        claim=DP(epsilon=1.0),
+        data=Scalars(0, 1),
+        budget=300,
+        search_seconds=1e6,
+        executor="inline",
+    )
+    assert found.evidence is not None
+    assert found.evidence.searched["limit"] == {"seconds": 1e6, "ended": False}
+    assert (found.verdict == "refuted") is (scale < 1)
+    assert (found.evidence.trials < 2000) is (scale < 1)
+
+
+def test_an_exception_that_a_race_did_not_foresee_ends_the_race_alone() -> None:
+    def now_and_then(data: Any, rng: Rng) -> Any:
+        if rng.random() < 0.003:
+            raise RuntimeError("no luck")
+        return sum(data) + rng.laplace() / 3
+
+    for seed in range(5):
+        found = audit(
+            now_and_then,
+            claim=DP(epsilon=1.0),
+            data=Scalars(0, 1),
+            budget=200,
+            seed=seed,
+            executor="inline",
+        )
+        assert found.verdict == "refuted", found

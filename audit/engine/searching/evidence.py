@@ -12,7 +12,7 @@ import numpy as np
 
 from dpassay.claims import Claim
 from dpassay.data import Dataset
-from dpassay.engine.budget import SCREENED, SHORTEST, Budget, Race
+from dpassay.engine.budget import Budget, Race
 from dpassay.engine.certification import screen
 from dpassay.engine.directions import OpenExecutor
 from dpassay.engine.evidence import Evidence
@@ -292,8 +292,10 @@ def _certified(
         noisy=any(not each.coded for each in encoder.looks),
     )
     screened = screen(executor, groups, budget, drawing.progress)
-    how = budget, executor, drawing.progress
-    return goal, evidence_of(tester, groups, screened, *how)
+    evidence = evidence_of(tester, groups, screened, budget, executor, drawing.progress)
+    if evidence is None:
+        drawing.spent.append(screened.trials)
+    return goal, evidence
 
 
 def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence | None:
@@ -301,9 +303,13 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
     spent, target = search.drawing.spent, search.drawing.target
     for share, racing, found, encoder in race(search):
         part = replace(budget, alpha=share * budget.alpha)
-        goal, evidence = _certified(racing, found, encoder, points, part, raced_evidence)
+        try:
+            goal, evidence = _certified(racing, found, encoder, points, part, raced_evidence)
+        except TargetError as error:  # the search meets it again, and says why
+            if error.fatal and not error.unforeseen:
+                raise
+            continue
         if evidence is None:
-            spent.append(2 * (SCREENED + SHORTEST))
             continue
         notes = [
             "The search ended with its first proof; stop_early = false seeks the worst pair.",

@@ -36,7 +36,7 @@ def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
     for stage, (pairs, pilot, runs) in enumerate(STAGES):
         racing = replace(search, goals=goals, passed=passed, log=[], rounds=[])
         drawn = [Candidate(proposal=each) for each in first[:pairs]]
-        if not drawn or search.deadline.stops(stage / len(STAGES)):
+        if not drawn or (stage and search.deadline.over(stage / len(STAGES))):
             return
         try:
             some = [each.proposal for each in drawn]
@@ -46,7 +46,7 @@ def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
             best = ranked[:RACERS]
             racing.look(encoder, best, CLOSER * runs, f"race on {stage}", racing.choose)
         except TargetError as error:
-            if error.fatal:
+            if error.fatal and not error.unforeseen:
                 raise
             return
         racing.rounds.append(round_of(ranked, runs, RACERS))

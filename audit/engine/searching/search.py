@@ -95,9 +95,12 @@ class Deadline:
 
     def stops(self, part: float = 1.0) -> bool:
         """Return whether a part of the time is used up; who asks leaves out what comes next."""
-        over = self.seconds is not None and clock() - self._started >= part * self.seconds
-        self.ended |= over
+        self.ended |= (over := self.over(part))
         return over
+
+    def over(self, part: float) -> bool:
+        """Return whether a part of the time is used up; the search goes on in any case."""
+        return self.seconds is not None and clock() - self._started >= part * self.seconds
 
     def left(self) -> Deadline:
         """Return one that begins now and ends when this one does."""
