@@ -255,3 +255,16 @@ def test_an_exception_that_a_race_did_not_foresee_ends_the_race_alone() -> None:
             executor="inline",
         )
         assert found.verdict == "refuted", found
+
+
+def test_few_pairs_race_too_and_pairs_of_which_none_may_race_are_searched() -> None:
+    def told(data: Any, size: int, rng: Rng) -> Any:
+        return np.full(size, data[0] > 0.5) ^ (rng.random(size) < 0.1)
+
+    def missing(data: Any, size: int, rng: Rng) -> Any:
+        return np.full(size, np.nan if data[0] > 0.5 else 0.0)
+
+    more: dict[str, Any] = {"claim": DP(epsilon=1.0), "budget": 300, "executor": "inline"}
+    for function in (told, missing):
+        found = audit(function, data=Scalars(0, 1, size=1, fixed=True), **more)
+        assert found.verdict == "refuted", found

@@ -43,14 +43,16 @@ def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
             encoder = drawing.encoder(some, pilots=PILOTS, runs=pilot, phase=f"race pilot {stage}")
             racing.look(encoder, drawn, runs, f"race {stage}")
             ranked = sorted((each for each in drawn if each.outlook), key=_rank)
+            if not ranked:
+                continue
+            racing.rounds.append(round_of(ranked, runs, RACERS))
+            racing.note(0, ranked, runs)
             best = ranked[:RACERS]
             racing.look(encoder, best, CLOSER * runs, f"race on {stage}", racing.choose)
         except TargetError as error:
             if error.fatal and not error.unforeseen:
                 raise
             return
-        racing.rounds.append(round_of(ranked, runs, RACERS))
-        racing.note(0, ranked, runs)
         for each in sorted(best, key=_rank):
             if each.choice and each.rank > (0.0, 0.0):
                 yield 2.0 ** -(stage + 1) / RACERS, racing, each, encoder
