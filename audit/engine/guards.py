@@ -34,12 +34,13 @@ ROUNDING = 1e-3
 """More than the numerical error of a statistic, as a logarithm."""
 LOTS = 8
 """New processes that single rows are spread over."""
-LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 16
+LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 8
 """New processes before each look at the replay of a refutation, and what part of the certification
 trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
 about."""
-SHARED = 64
-"""Of few certification trials, each such process draws a quarter, but no more than so many."""
+FEW, FIRST = 4096, (16, 64)
+"""Of fewer certification trials the first look follows more processes: what four of them hold fast
+may agree by chance, and so few trials show no other guard that they are copies."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
@@ -158,9 +159,8 @@ class Guards:
         """
         sides, trials, lots = ((group, None), (group, pair)), 0, 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for number, part in LOOKS:
-            most = max(self.draws // part, min(SHARED, self.draws // 4), FEWEST)
-            size, first, lots = most, lots, lots + number
+        for number, part in LOOKS if self.draws >= FEW else (FIRST, *LOOKS[2:]):
+            size, first, lots = max(FEWEST, self.draws // part), lots, lots + number
             trials += number * size
             for side, found in self._fresh("confirm", sides, size, range(first, lots), {}).items():
                 drawn[side].extend(found)

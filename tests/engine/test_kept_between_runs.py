@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.stateful import SERVICES, bit
 from dpassay import DP, Scalars, audit
-from dpassay.engine.guards import LOOKS, Guards, Place, _dispersion
+from dpassay.engine.guards import FIRST, Guards, Place, _dispersion
 from dpassay.errors import TargetError
 from dpassay.stats.bounds import Counts as Seen
 from dpassay.stats.lower_bounds import lower_bound
@@ -80,7 +80,7 @@ def replayed(loss: float, seed: int, pool: int = 0, n: int = N) -> tuple[bool, i
 
 
 def test_what_leaks_is_refuted_again_the_sooner_the_more_it_leaks() -> None:
-    assert {replayed(4.0, seed) for seed in range(20)} == {(True, LOOKS[0][0])}
+    assert {replayed(4.0, seed) for seed in range(20)} == {(True, FIRST[0])}
     found = [replayed(1.2, seed) for seed in range(60)]
     assert 20 < sum(first for first, _ in found) < 60, "not even the first is always refuted"
     assert {lots for _, lots in found} == {16, 40, 88}

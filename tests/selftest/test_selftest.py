@@ -149,7 +149,7 @@ def test_false_alarms_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_upper_bounds_that_miss_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spending, "lower", property(lambda self: self.bounds / 2))
+    monkeypatch.setattr(Spending, "lower", property(lambda self: self.alpha / 2))
     monkeypatch.setattr(Spending, "upper", property(lambda self: 0.9999))
     assert failed(calibration_checks(FAST, 0)) == {"false alarms"}
 
