@@ -1,4 +1,4 @@
-"""A CSV file as a table, or what is wrong with it: in which line, and what would mend it."""
+"""A CSV or Parquet file as a table, or what is wrong with it: in which line, and what mends it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, first_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,13 +26,16 @@ MOST_SHOWN, MOST_TEXT, LEAST_NAMED = 12, 24, 20
 SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'"}
 KINDS = (
     (b"PK\x03\x04", "is a spreadsheet or an archive"),
-    (b"PAR1", "is a Parquet file"),
     (b"{", "is JSON"),
     (b"[", "is JSON"),
     (b"\xff\xfe", "is UTF-16 text"),
     (b"\xfe\xff", "is UTF-16 text"),
 )
 """What files begin with that are often taken for CSV."""
+PARQUET = b"PAR1"
+"""What Parquet files begin with."""
+NESTED = {"bytes", "dict", "list", "ndarray", "tuple"}
+"""What no cell of a table is."""
 COMPUTED = ("=", "+", "-", "@", "\t", "\r", "'")
 """What texts begin with that a spreadsheet computes; after the last it computes nothing."""
 PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst")
@@ -66,16 +69,26 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
-    """Read a CSV file, UTF-8 and separated by commas, with a header line and at least one record.
+def read_frame(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
+    """Read a CSV file, UTF-8 and separated by commas, with a header line, or a Parquet file.
 
-    No value is infinite. Values may be missing anywhere, or in the one column that `missing` names.
-    Raise InvalidInput if it is no such file; the message says in which line, and what would mend
-    it.
+    It has a record at least. No value is infinite. Values may be missing anywhere, or in the one
+    column that `missing` names. Raise InvalidInput if it is no such file; the message says in which
+    line, and what would mend it.
     """
+    frame = _read_parquet(path) if _check_start(path) == PARQUET else _read_csv(path)
+    if len(frame) == 0:
+        raise _wrong(path, "has no records; must have at least one")
+    full = frame.drop(columns=[missing], errors="ignore") if isinstance(missing, str) else frame
+    if missing is not True and full.isna().to_numpy().any():
+        raise _wrong(path, _missing(path, frame))
+    _check_finite(path, frame)
+    return frame
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    _check_start(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -92,17 +105,32 @@ def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
         raise _wrong(path, fault) from None
     if fault := _uneven(path):  # pandas drops a value too many where it is missing
         raise _wrong(path, fault)
-    if len(frame) == 0:
-        raise _wrong(path, "has a header and no records; must have at least one record")
-    full = frame.drop(columns=[missing], errors="ignore") if isinstance(missing, str) else frame
-    if missing is not True and full.isna().to_numpy().any():
-        raise _wrong(path, _missing(path, frame))
-    _check_finite(path, frame)
     return frame
 
 
-def _check_start(path: Path) -> None:
-    """Raise `InvalidInput` if there is no such file, or it begins like no CSV file."""
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """Read it by what pandas finds; an index is a column if it has a name, and else left out."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(path)
+        frame = frame.reset_index(drop=frame.index.names == [None])
+    except ImportError:
+        needs = "needs fastparquet or pyarrow: pip install fastparquet"
+        raise _wrong(path, f"is a Parquet file; {needs}") from None
+    except Exception as error:  # noqa: BLE001  (it is whatever the library meets)
+        what = first_line(str(error)) or type(error).__name__
+        raise _wrong(path, f"cannot be read as Parquet ({what})") from None
+    _check_header(path, list(map(str, frame.columns)) or [""])
+    for name in frame.select_dtypes(include=["object"]).columns:
+        kinds = {type(each).__name__ for each in frame[name]} & NESTED
+        if kinds:
+            raise _wrong(path, f"column '{name}' holds {min(kinds)}; must hold single values")
+    return frame
+
+
+def _check_start(path: Path) -> bytes:
+    """Return four bytes; raise `InvalidInput` if there is no such file, or it begins otherwise."""
     if not is_file(path):
         raise InvalidInput(f"file = '{path}': no such file")
     with path.open("rb") as file:
@@ -112,6 +140,7 @@ def _check_start(path: Path) -> None:
             raise _wrong(path, f"{kind}; must be CSV: save it as 'CSV UTF-8'")
     if not start.strip(b" \t\r\n\xef\xbb\xbf"):
         raise _wrong(path, "is empty; must be CSV with a header line")
+    return start[: len(PARQUET)]
 
 
 def check_features(path: Path, features: pd.DataFrame) -> None:
@@ -201,7 +230,10 @@ def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the line that it begins in, as editors count; skip blank lines."""
     with UNPACKED.get(path.suffix, Path.open)(path, "rb") as file:
-        end = "\n" if b"\n" in QUOTED.sub(b"", file.read(LOOKED_AT)) else ""
+        start = file.read(LOOKED_AT)
+        if start.startswith(PARQUET):
+            raise ValueError("no lines")
+        end = "\n" if b"\n" in QUOTED.sub(b"", start) else ""
         file.seek(0)
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=end)
         rows = csv.reader(text, skipinitialspace=True)

@@ -27,7 +27,7 @@ from dpassay.attacks.experiment.poisoning import (
 )
 from dpassay.attacks.observed import Flags
 from dpassay.config.options import COMMAND_LINE, OPTIONS
-from dpassay.csv_files import read_csv, shown
+from dpassay.csv_files import read_frame, shown
 from dpassay.data import BUILT_IN, Labelled, Table
 from dpassay.errors import InvalidInput, is_count, is_real, near, require
 from dpassay.seeds import stream
@@ -206,7 +206,7 @@ def column_values(table: Table, column: str) -> pd.Series:
 
     names = [*table.columns, *([table.source["target"]] if "target" in table.source else [])]
     if table.source["kind"] == "file":
-        frame = read_csv(Path(table.source["name"]), missing=True)
+        frame = read_frame(Path(table.source["name"]), missing=True)
         names = [str(name) for name in frame.columns]
         if column in names:
             return frame[column]

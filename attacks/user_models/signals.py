@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpassay.attacks.experiment.subjects import SCORES
 from dpassay.attacks.observed import LEAST, Array, Flags, Observed
 from dpassay.attacks.user_models.estimates import Given
-from dpassay.csv_files import is_file, read_csv, shown
+from dpassay.csv_files import is_file, read_frame, shown
 from dpassay.errors import InvalidInput, first_line, is_count, require
 
 KINDS = {"probability": "in [0, 1]", "logit": "a number", "loss": "a number >= 0"}
@@ -196,7 +196,7 @@ def _npz(path: Path, where: str) -> dict[str, Any]:
 
 
 def _csv(path: Path, where: str) -> dict[str, Any]:
-    frame = read_csv(path)
+    frame = read_frame(path)
     columns = {str(name): frame[name] for name in frame.columns}
     name = _named(columns, ("model", "record", "member"), where, "column")
     import pandas as pd

@@ -208,9 +208,10 @@ def looked_at(target: str, limits: Limits | None) -> About:
 
 
 def on_data(wanted: WantedMechanisms, config: Config, limits: Limits) -> WantedMechanisms:
-    """Say that the pairs of estimators are searched for in the data of the run, if nothing else is.
+    """Say that pairs are searched for in the data of the run, of what takes whole tables.
 
-    Everything else that is audited without a search takes features that are numbers.
+    Those are estimators, and in a file functions that are asked at no points. Everything else that
+    is audited without a search takes labelled records whose features are numbers.
     """
     if config.data is None or wanted.mode in ("exact", "exhaustive"):
         return wanted
@@ -219,12 +220,14 @@ def on_data(wanted: WantedMechanisms, config: Config, limits: Limits) -> WantedM
     def searched(each: Configured) -> Configured:
         named = ":" in each.target and wanted.search(each) is None and wanted.answers(each) is None
         with _placed(each):
-            if not (named and look(each.target).estimator):
-                return each
+            known = look(each.target) if named else About()
         if config.data == BUILT_IN:
-            return replace(each, search="records")
-        label = label_of(config.data, config.label)
-        table = {"name": "table", "file": config.data, "label": label}
+            return replace(each, search="records") if known.estimator else each
+        if not (known.estimator or known.tabular):
+            return each
+        table = {"name": "table", "file": config.data}
+        if known.estimator or config.label is not None:
+            table["label"] = label_of(config.data, config.label)
         return replace(each, search=named_text(table, "search"))
 
     return replace(wanted, mechanisms=tuple(map(searched, wanted.mechanisms)))

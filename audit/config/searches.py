@@ -77,7 +77,7 @@ class SearchConfig:
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
-        from dpassay.csv_files import read_csv
+        from dpassay.csv_files import read_frame
         from dpassay.search import spaces, tables
 
         told = {key: value for key, value in self.parameters.items() if key != "bits"}
@@ -86,7 +86,7 @@ class SearchConfig:
         if self.name == "scalars":
             return spaces.Scalars(**told)
         if self.name == "table":
-            return tables.Tables(read_csv(Path(told.pop("file")), missing=True), **told)
+            return tables.Tables(read_frame(Path(told.pop("file")), missing=True), **told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
 

@@ -1,4 +1,4 @@
-"""From what a user names to the data set: a CSV file, or the set that comes along."""
+"""From what a user names to the data set: a file, or the set that comes along."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpassay.csv_files import check_features, nameless, read_csv, record_lines, shown
+from dpassay.csv_files import check_features, nameless, read_frame, record_lines, shown
 from dpassay.data.datasets import Labelled
 from dpassay.data.table import Table, table_of
 from dpassay.errors import InvalidInput, near
@@ -32,7 +32,7 @@ def load(
     missing: bool = False,
     numbers: bool | None = False,
 ) -> Table:
-    """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
+    """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV or Parquet file.
 
     `target` is the column that holds the label; needed for a file. The label is a real number where
     `numbers`, or, with None, where some of its values are not whole. Records are told apart by the
@@ -50,7 +50,7 @@ def load(
 
     path = _existing(source)
     sliced = slice_by if slice_by not in (None, target) else False
-    frame = read_csv(path, missing=missing or sliced)
+    frame = read_frame(path, missing=missing or sliced)
     target = _label_column(target, [str(name) for name in frame.columns], path)
     features = frame.drop(columns=[target])
     if not missing:
@@ -59,7 +59,8 @@ def load(
         raise InvalidInput(
             f"--data = '{path}': has no column but '{target}'; must have at least one feature"
         )
-    features = filled(features)
+    dates = features.select_dtypes(include=["datetime", "datetimetz"]).columns
+    features = filled(features.astype(dict.fromkeys(dates, "str")))  # as a CSV file has them
     check_features(path, features)
     lines, label = record_lines(path, len(frame)), frame[target]
     if label.isna().any():
@@ -86,7 +87,7 @@ def load(
 def label_of(source: str, target: str | None) -> str:
     """Return the column of a file that holds the label; raise as `load` does."""
     path = _existing(source)
-    return _label_column(target, list(map(str, read_csv(path, missing=True).columns)), path)
+    return _label_column(target, list(map(str, read_frame(path, missing=True).columns)), path)
 
 
 def _built_in() -> Table:
@@ -110,7 +111,7 @@ def _existing(source: str) -> Path:
         beside = {each.stem: each for each in path.parent.glob("*.csv")}
         kind = "is a folder; " if source and path.is_dir() else ""
         kind = "is an address, download it first; " if "://" in source else kind
-        wrong = f"{kind}must be an existing CSV file, or '{BUILT_IN}'"
+        wrong = f"{kind}must be an existing CSV or Parquet file, or '{BUILT_IN}'"
         if close := near(path.stem, beside, likeness=0.75):
             wrong = f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
     except OSError as error:  # a name too long for a file

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpassay.csv_files import is_file, read_csv
+from dpassay.csv_files import is_file, read_frame
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.relations import REPLACE_ONE
@@ -183,12 +183,12 @@ def space_of(
     """Return the space that a user means by some data.
 
     That is a space itself; labelled records or (X, y); a list or column of numbers, of which the
-    ends are the limits; or records of any kind, also the path of a CSV file, for which, and for
+    ends are the limits; or records of any kind, also the path of a file, for which, and for
     `label`, `relation` and `group`, see `Tables`. Raise InvalidInput if it is none of these.
     """
     if isinstance(data, (str, Path)):
         require(is_file(Path(data)), "data", data, KINDS)
-        data = read_csv(Path(data), missing=True)
+        data = read_frame(Path(data), missing=True)
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()
     told = {"label": label, "relation": relation, "group": group}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -213,9 +214,13 @@ def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a target is, as far as it is known without building it, and its parameters."""
+    """What a target is, as far as it is known without building it, and its parameters.
+
+    A `tabular` function is asked at no points: it takes a dataset and coins.
+    """
 
     function: bool = False
+    tabular: bool = False
     estimator: bool = False
     parameters: tuple[str, ...] = ()
 
@@ -224,11 +229,19 @@ def about(target: str) -> About:
     """Return what a target is: a plain function does not say what it answers."""
     found = load_object(_address(target), "target")
     kind = isinstance(found, type)
+    function = callable(found) and not kind and not is_mechanism(found)
     return About(
-        function=callable(found) and not kind and not is_mechanism(found),
+        function=function,
+        tabular=function and _tabular(found),
         estimator=not is_mechanism(found) and is_estimator(found),
         parameters=tuple(_fields(found)) if kind else (),
     )
+
+
+def _tabular(function: Any) -> bool:
+    with suppress(InvalidInput):  # building it says what is wrong with its arguments
+        return "queries" not in taken(function, "")
+    return False
 
 
 def accepts(target: str, parameter: str) -> bool:

@@ -116,7 +116,7 @@ def test_a_file_with_text_and_numbers(tmp_path: Path) -> None:
         ("a,b,y\nx,1,0\n,2,1\n", "y", r"column 'a' in 1 of 2 records \(first in line 3\)"),
         ("a,y\n1,0\n", "z", "--label = 'z': no such column in .*; it has a, y"),
         ("y\n1\n", "y", "no column but 'y'; must have at least one feature"),
-        ("a,y\n", "y", "must have at least one record"),
+        ("a,y\n", "y", "must have at least one"),
         ("", "y", "is empty"),
         ("a,y\n1,0\n2,1,3,4\n", "y", "line 3 has 4 values; must have 2"),
     ],
@@ -127,7 +127,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, target: str, message:
 
 
 def test_no_file_and_no_target(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"--data = .*: must be an existing CSV file"):
+    with pytest.raises(InvalidInput, match=r"--data = .*: must be an existing CSV or Parquet file"):
         load(str(tmp_path / "nothing.csv"), "y")
     with pytest.raises(InvalidInput, match="--label is missing"):
         load(write(tmp_path, "a,y\n1,0\n"))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpassay.csv_files import read_csv
+from dpassay.csv_files import read_frame
 from dpassay.data import load
 from dpassay.errors import InvalidInput
 from tests.fuzz.mutations import mangled
@@ -54,7 +54,7 @@ def case(rng: random.Random) -> str:
     try:
         if rng.random() < 0.3:
             return _loaded(rng)
-        frame = read_csv(FILE)
+        frame = read_frame(FILE)
     except InvalidInput as error:
         return (
             "" if " = '" in str(error) or "--label is missing" in str(error) else f"says {error!r}"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.csv_files import read_csv
+from dpassay.csv_files import read_frame
 from dpassay.errors import InvalidInput, is_real
 from dpassay.targets.foreign.protocol import DEEPEST, Malformed, answers_of, error_of, reply_of
 from dpassay.trials.ledger import Ledger
@@ -211,7 +211,7 @@ def test_a_value_too_many_is_seen(text: str, line: str, tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(text.encode())
     with pytest.raises(InvalidInput, match=f"{line}has 3 values; must have 2"):
-        read_csv(path)
+        read_frame(path)
 
 
 @pytest.mark.parametrize(

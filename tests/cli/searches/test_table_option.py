@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.csv_files import read_frame
 from dpassay.record.schemas import fault
 
 pytestmark = pytest.mark.usefixtures("few_pairs", "undrawn")
@@ -103,6 +104,17 @@ def test_an_estimator_is_searched_on_the_data_of_the_run(people: Path) -> None:
     assert result["parameters"] == {"wanted": "2", "layers": [1, 2]}
     (witness,) = (people / "out/witnesses").glob("*.json")
     assert main(["replay", str(witness), "--trust"]) == 1  # reproduced, and refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [[], ["--label", "income"]])
+def test_a_function_that_is_asked_at_no_points_is_too(more: list[str], people: Path) -> None:
+    read_frame(people / "people.csv", missing=True).to_parquet(people / "people.parquet")
+    for form in ("csv", "parquet"):
+        run = ["run", "shop:known", "--claim", "epsilon=1", "--data", f"people.{form}", *more]
+        assert main([*run, "-q", "--out", form, "--executor", "inline"]) == 1
+        (result,) = json.loads((people / form / "record.json").read_text())["results"]
+        assert result["claim"]["relation"] == "replace-one"
 
 
 @pytest.mark.usefixtures("people")
