@@ -12,6 +12,9 @@ from dpassay.targets.groups import Progress, silent
 
 LONG = 600.0
 """A stage of a run that takes more seconds than this is told of, once."""
+WATCHED, VERY_LONG = 10.0, 3600.0
+"""What will take more than this is told of before it begins: where somebody watches, and in a log.
+"""
 SOON = 1.0
 """Seconds of a stage before which no pace is told; it is taken from its first report on."""
 ANSWER = 30e-9
@@ -26,9 +29,13 @@ class StagePace:
     """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long."""
 
     def __init__(
-        self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER
+        self,
+        shown: Progress,
+        clock: Callable[[], float] = time.monotonic,
+        smaller: str = SMALLER,
+        least: float = VERY_LONG,
     ) -> None:
-        self._shown, self._clock, self._smaller = shown, clock, smaller
+        self._shown, self._clock, self._smaller, self._least = shown, clock, smaller, least
         self._last = self._began = clock()
         self._what, self._done, self._told = "", 0, False
         self._first: tuple[float, int] | None = None
@@ -36,6 +43,13 @@ class StagePace:
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take note of the progress of a stage."""
         what = printable(what)
+        if not total:
+            if done > self._least:
+                sys.stderr.write(
+                    f"dpassay: {what}, about {duration(done)}; less where a leak shows soon; "
+                    f"{self._smaller}\n"
+                )
+            return
         self._shown(what, done, total)
         now = self._clock()
         if what != self._what or done < self._done:  # or it begins anew: the next group of pairs
@@ -103,4 +117,4 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
             text = escape(f"{len(names)} · {what}")
             shown.update(line, description=text, completed=done, total=total)
 
-        yield StagePace(show, smaller=smaller)
+        yield StagePace(show, smaller=smaller, least=WATCHED)

@@ -241,12 +241,14 @@ def _plans(
         budget = Budget(draws=settings.budget, alpha=alpha)
         search = search_cost(target, target.space, budget, settings.seed)
         for claim in target.claims:
-            facts = {"mechanism": target.name, "claim": str(claim), "search": asdict(search)}
+            facts = {"mechanism": target.name, "claim": str(claim)}
+            facts |= {"search": asdict(search.outlay) | {"seconds": search.seconds}}
             first = f"{target.name}, {claim}: a search among {target.space.words}"
             yield facts, [first, *_search_words(search, settings.search_seconds)]
 
 
-def _search_words(each: SearchCost, seconds: float | None) -> Iterator[str]:
+def _search_words(cost: SearchCost, seconds: float | None) -> Iterator[str]:
+    each = cost.outlay
     yield (
         f"  search: {plural(each.pairs, 'pair')} in {plural(each.families, 'family')}; at most "
         f"{each.search:,} runs in {len(each.rounds)} rounds"
@@ -260,7 +262,7 @@ def _search_words(each: SearchCost, seconds: float | None) -> Iterator[str]:
     yield (
         f"  if it looks broken, a smaller pair is looked for: at most {each.shrinking:,} runs more"
     )
-    yield f"  about {each.seconds:,.0f} s on one core for the runs, besides what learns from them"
+    yield f"  about {cost.seconds:,.0f} s on one core for the runs, besides what learns from them"
     if seconds is not None:
         yield f"  the search ends after {seconds:g} s at the latest, before the certification"
 

@@ -11,14 +11,11 @@ from dpassay.claims import Claim
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.searching import search as searching
-from dpassay.engine.searching import walking
-from dpassay.engine.searching.drawing import PILOT, PILOTS
-from dpassay.engine.searching.evidence import CHECKED
+from dpassay.engine.searching.outlay import Outlay, outlay
+from dpassay.engine.searching.search import FIRST
 from dpassay.engine.testers.tester import CellEffort
 from dpassay.errors import InvalidInput
 from dpassay.pairs import NOTHING_ASKED
-from dpassay.search.proposals.paths import paths_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
@@ -169,15 +166,9 @@ def _planned(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCost:
-    """The plan of a search of one mechanism against one claim."""
+    """What a search does, and how long its runs take on one core."""
 
-    pairs: int
-    families: int
-    rounds: tuple[tuple[int, int], ...]
-    search: int
-    shrinking: int
-    draws: int
-    certification: int
+    outlay: Outlay
     seconds: float
 
 
@@ -186,20 +177,8 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
 
     Raise TargetError if the mechanism fails on the pair that is timed.
     """
-    proposals = space.first(stream(seed, target.name, "search"), searching.FIRST)
-    draws, least = budget.draws, searching.LEAST
-    rounds: list[tuple[int, int]] = []
-    alive = len(proposals)
-    for share, kept, more in searching.plan(draws):
-        rounds.append((alive, searching.trials(share, alive, draws, len(rounds))))
-        alive = min(kept, alive) + more
-    search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
-    search += 2 * searching.closer(draws, min(searching.SURVIVORS[-1], alive))
-    halved = sum(2 + walking.EVENTS * (path.length - 1).bit_length() for path in paths_of(space))
-    search += 2 * walking.RUNS * (halved + len(space.outside))
-    certification = 2 * (draws + max(least, draws // CHECKED))
-    smaller = max(least, min(draws // 4, searching.MOST_SMALLER))
-
+    proposals = space.first(stream(seed, target.name, "search"), FIRST)
+    found = outlay(space, proposals, budget.draws)
     # one trial takes the difference between many and few, since each call begins with more
     first, taken = proposals[0], []
     asked = first.queries.reshape(1, -1) if target.joint else first.queries
@@ -209,13 +188,4 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         target.encoder([target.pilot((first.base, asked, (0, "plan", size)), size)])
         taken.append(time.perf_counter() - started)
     each = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
-    return SearchCost(
-        pairs=len(proposals),
-        families=len({each.family for each in proposals}),
-        rounds=tuple(rounds),
-        search=search,
-        shrinking=2 * searching.STEPS * searching.SMALLER * smaller,
-        draws=draws,
-        certification=certification,
-        seconds=each * (search + certification),
-    )
+    return SearchCost(outlay=found, seconds=each * (found.search + found.certification))

@@ -17,7 +17,7 @@ from dpassay.relations import answers_moved, records_replaced, within
 from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what, done, total) as work goes on."""
+"""Called with (what, done, total) as work goes on; with (work, seconds, 0) before it begins."""
 
 DIRECTIONS = ("S to S'", "S' to S")
 """The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S'

@@ -73,6 +73,15 @@ def test_a_stage_that_begins_anew_has_a_pace_of_its_own(capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("least", "told"), [(100.0, True), (10_000.0, False)])
+def test_what_a_search_takes_at_most_is_told_before_it(
+    least: float, told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    StagePace(silent, Clock(), least=least)("mine: 50,000 runs of 14.0 ms at most", 700, 0)
+    said = "dpassay: mine: 50,000 runs of 14.0 ms at most, about 12 minutes; less"
+    assert capsys.readouterr().err.startswith(said) is told
+
+
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
     foretell(["mine"], 20_000, 20)
     assert capsys.readouterr().err == ""

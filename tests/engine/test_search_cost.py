@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpassay import DP, Answers, audit
+from dpassay import DP, Answers
 from dpassay.engine.budget import Budget
 from dpassay.engine.planning import search_cost
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 
@@ -27,16 +29,25 @@ def test_rounds_and_runs_are_those_of_the_search() -> None:
         name=name, address=name, parameters={}, mechanism=mechanism, claims=(claim,)
     )
     foretold = search_cost(target, space, Budget(draws=budget, alpha=1e-3), 0)
-    result = audit(
-        quiet, claim=DP(epsilon=1.0), data=space, budget=budget, seed=0, executor="inline"
-    )
+    told: list[tuple[str, int]] = []
+
+    def progress(what: str, done: int, total: int) -> None:
+        told.extend([] if total else [(what, done)])
+
+    (result,) = assay([target], space, Settings(budget=budget, executor="inline"), progress)
+    ((what, seconds),) = told
+    runs = foretold.outlay.search + foretold.outlay.certification
+    assert what.startswith(f"{name}: {runs:,} runs of ")
+    assert what.endswith(" ms at most")
+    assert 0 <= seconds < 600
     assert result.evidence is not None
+    planned = foretold.outlay.rounds
     rounds = [(each["pairs"], each["draws"]) for each in result.evidence.searched["search"]]
     # how many new pairs are found from the second round on is not known before
-    assert rounds[0] == foretold.rounds[0]
-    assert len(rounds) == len(foretold.rounds)
-    assert all(pairs <= most for (pairs, _), (most, _) in zip(rounds, foretold.rounds, strict=True))
-    assert rounds[-1] == foretold.rounds[-1]
-    assert len(result.evidence.searched["search"][0]["families"]) == foretold.families
-    assert result.evidence.trials <= foretold.search + foretold.certification
+    assert rounds[0] == planned[0]
+    assert len(rounds) == len(planned)
+    assert all(pairs <= most for (pairs, _), (most, _) in zip(rounds, planned, strict=True))
+    assert rounds[-1] == planned[-1]
+    assert len(result.evidence.searched["search"][0]["families"]) == foretold.outlay.families
+    assert result.evidence.trials <= runs
     assert foretold.seconds >= 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from statistics import median
 
 import numpy as np
 
@@ -24,6 +26,8 @@ from dpassay.trials.tasks import Task
 
 PILOTS, PILOT = 12, 200
 """Pairs whose answers the encoder is fitted on, and trials on each side of them."""
+SLOW = 0.05
+"""Seconds of a run that is slow."""
 Bases = dict[tuple[str, str], Features]
 """What was drawn of base datasets in a round."""
 
@@ -33,7 +37,8 @@ class Drawing:
     """Draws what a search looks at.
 
     The own dataset of `space` is not passed over where the mechanism fails. `spent` are trials so
-    far, `failed` pairs on which it failed since somebody has last asked.
+    far, `failed` pairs on which it failed since somebody has last asked. `paces` are seconds a run
+    of the first pilot, which `foretell` is told the middle one of, once.
     """
 
     target: AuditTarget
@@ -41,6 +46,8 @@ class Drawing:
     open_executor: OpenExecutor
     progress: Progress
     seed: int
+    foretell: Callable[[float], None]
+    paces: list[float] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
@@ -67,7 +74,15 @@ class Drawing:
         self.spent.append(runs * len(sides))
         # each dataset once: numbers that come twice are taken for values of their own
         own = "" if self.space.own is None else self.space.own.digest
-        drawn = [self.target.pilot(asked, runs) for asked in sides.values()]
+        drawn, told = [], bool(self.paces)
+        for number, asked in enumerate(sides.values(), 1):
+            started = time.perf_counter()
+            drawn.append(self.target.pilot(asked, runs))
+            self.paces.append((time.perf_counter() - started) / runs)
+            # the first request may load things; slow runs are told of without waiting for all
+            if not told and (number == len(sides) or (number > 1 and self.paces[-1] > SLOW)):
+                told = True
+                self.foretell(median(self.paces[number > 1 :]))
         return self.target.encoder(drawn, own, failures=failures)
 
     @staticmethod

@@ -26,6 +26,7 @@ from dpassay.engine.exact import (
 )
 from dpassay.engine.monte_carlo import monte_carlo_evidence, raced_evidence
 from dpassay.engine.searching.drawing import Drawing, mine
+from dpassay.engine.searching.outlay import CHECKED, MOST_CHECKED, outlay
 from dpassay.engine.searching.pair_candidates import Candidate, is_sure, with_plain_event
 from dpassay.engine.searching.race import race
 from dpassay.engine.searching.search import (
@@ -60,9 +61,6 @@ certain, and never one of their kind."""
 HALVED, MOST_TRIED, LESS = 3, 4, 0.9
 """The pair that was found, half and a quarter of it say whether its leak grows with its size: each
 leaks less than such a part of the one before. So many smaller ones are looked at for a half."""
-CHECKED, MOST_CHECKED = 10, 100_000
-"""One in so many certification trials, but no more than that, drawn before them, chooses the test
-and guards them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +99,22 @@ def searched_evidence(
     """
     if claim.computed or claim.means or claim.coupled:
         raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
+
+    def foretell(pace: float) -> None:
+        """Tell how long all that may follow takes, if a run takes so many seconds."""
+        first = space.first(stream(seed, target.name, "search"), FIRST)
+        most = outlay(space, first, budget.draws)
+        search = pace * most.search if seconds is None else min(seconds, pace * most.search)
+        runs = f"{most.search + most.certification:,} runs of {1000 * pace:,.1f} ms at most"
+        progress(runs, round(search + pace * most.certification), 0)
+
     drawing = Drawing(
-        target=target, space=space, open_executor=open_executor, progress=progress, seed=seed
+        target=target,
+        space=space,
+        open_executor=open_executor,
+        progress=progress,
+        seed=seed,
+        foretell=foretell,
     )
     points = {
         Goal(scale_of(point), point.promised, budget.draws, budget.alpha): point

@@ -17,6 +17,7 @@ STAGES = ((16, 4, 8), (64, 8, 16), (256, 16, 32))
 answers, and the runs on either side of each that rank it."""
 PILOTS, CLOSER = 16, 3
 """And so many times the ranking runs, by which the best have their events chosen."""
+LIKELY = "the likeliest pairs"
 SOON = 256
 """An event is worth what so many trials per side would show."""
 
@@ -41,14 +42,14 @@ def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
         try:
             some = [each.proposal for each in drawn]
             encoder = drawing.encoder(some, pilots=PILOTS, runs=pilot, phase=f"race pilot {stage}")
-            racing.look(encoder, drawn, runs, f"race {stage}")
+            racing.look(encoder, drawn, runs, f"race {stage}", what=LIKELY)
             ranked = sorted((each for each in drawn if each.outlook), key=_rank)
             if not ranked:
                 continue
             racing.rounds.append(round_of(ranked, runs, RACERS))
             racing.note(0, ranked, runs)
             best = ranked[:RACERS]
-            racing.look(encoder, best, CLOSER * runs, f"race on {stage}", racing.choose)
+            racing.look(encoder, best, CLOSER * runs, f"race on {stage}", racing.choose, LIKELY)
         except TargetError as error:
             if error.fatal and not error.unforeseen:
                 raise

@@ -344,9 +344,10 @@ class Search:
         size: int,
         phase: str,
         judge: Callable[[Encoder, list[Candidate]], None] | None = None,
+        what: str = "looking for a smaller pair",
     ) -> None:
-        """Draw candidates for shrinking, and rank them or choose their events."""
-        told = self.drawing.told("looking for a smaller pair", len(some))
+        """Draw candidates, and rank them or choose their events; `what` tells what for."""
+        told = self.drawing.told(what, len(some))
         (judge or self._rank)(encoder, self._drawn(encoder, some, size, phase, told))
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
