@@ -43,9 +43,10 @@ from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.numerics import upper_number
+from dpassay.progress import bars
 from dpassay.record.attack_record import renyi_name
 from dpassay.reports.shared.numbers import plural
-from dpassay.targets.groups import PairGroup, groups_for
+from dpassay.targets.groups import PairGroup, Progress, groups_for
 from dpassay.targets.guard import AuditTarget
 
 LADDER = (0.5, 1.0, 2.5, 5.0)
@@ -86,9 +87,12 @@ def action(arguments: argparse.Namespace) -> int:
             "cost use dpassay run --search ... --dry-run"
         )
     data = data_of(config)
-    with opened(wanted, len(data.pairs.base), settings.limits) as (target,):
+    with (
+        bars(quiet=arguments.json) as progress,
+        opened(wanted, len(data.pairs.base), settings.limits) as (target,),
+    ):
         check([target], data, settings)
-        costs = costs_of(target, data, settings)
+        costs = costs_of(target, data, settings, progress)
     if arguments.json:
         print_json([cost_json(each) | {"detect": leak} for leak, each in costs])
         return Exit.NOTHING
@@ -293,13 +297,15 @@ def _words(name: str, claim: Claim, each: AuditCost, *, law: bool) -> Iterator[s
 
 
 def costs_of(
-    target: AuditTarget, data: PairGroup, settings: Settings
+    target: AuditTarget, data: PairGroup, settings: Settings, progress: Progress
 ) -> list[tuple[float, AuditCost]]:
     """Return what it costs to see each leak: the one that is asked for, or some above the claim."""
     groups, claim = groups_for(target, data), target.claims[0]
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
     costs = []
-    for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
+    leaks = ladder(target, claim) if settings.detect is None else (settings.detect,)
+    for number, leak in enumerate(leaks):
+        progress(f"{target.name}: {leak:g}", number, len(leaks))
         budget = Budget(draws=settings.budget, alpha=alpha)
         budget = budget.after_race if settings.stop_early else budget
         budget = replace(budget, draws=draws_needed(target, claim, groups, leak, budget))
