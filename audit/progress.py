@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
 
 from dpassay.errors import printable
 from dpassay.targets.groups import Progress, silent
@@ -17,6 +19,8 @@ WATCHED, VERY_LONG = 10.0, 3600.0
 """
 SOON = 1.0
 """Seconds of a stage before which no pace is told; it is taken from its first report on."""
+TICK = 1.0
+"""Seconds between two words in a notebook."""
 ANSWER = 30e-9
 """Seconds that no answer takes less than."""
 SMALLER = (
@@ -101,7 +105,11 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
 
     Wherever it goes, what will take long is told there.
     """
-    if quiet or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    if not quiet and "ipykernel" in sys.modules:
+        with _line_of_notebook() as show:
+            yield StagePace(show, smaller=smaller, least=WATCHED)
+        return
+    if quiet or not sys.stderr.isatty():
         yield silent if quiet else StagePace(silent, smaller=smaller)
         return
     from rich import progress as live
@@ -118,3 +126,30 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
             shown.update(line, description=text, completed=done, total=total)
 
         yield StagePace(show, smaller=smaller, least=WATCHED)
+
+
+@contextmanager
+def _line_of_notebook() -> Iterator[Progress]:
+    """Show it in a line below the cell, which is gone at the end."""
+    from IPython.display import display
+
+    first = {"text/plain": "starting"}
+    line: Any = display(first, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+    now, began, ended = ["starting"], time.monotonic(), Event()
+
+    def show(what: str, done: int, total: int) -> None:
+        now[0] = f"{what}: {done:,} of {total:,}"
+
+    def tell() -> None:
+        while not ended.wait(TICK):
+            told = f"{now[0]} · {duration(time.monotonic() - began)}"
+            line.update({"text/plain": told}, raw=True)
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        teller.join()
+        line.update({"text/plain": ""}, raw=True)

@@ -13,8 +13,12 @@ from dpassay.cli.main import COMMANDS, parse
 os.environ["COLUMNS"] = "80"
 project = "dpassay"
 project_copyright = "the dpassay developers, Apache-2.0"
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autosummary"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary"]
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "force"  # it is run here, and nowhere else
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 default_role = "code"

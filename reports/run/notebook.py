@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from dpassay.claims import DP
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import DOWN, percent
 from dpassay.reports.run.lead import briefs, lead
@@ -21,11 +24,13 @@ from dpassay.reports.shared.statuses import ERROR, HELD, INCONCLUSIVE, WRONG
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
     from dpassay.data import Dataset
     from dpassay.engine.result import Result
 
 MOST_SHOWN = 24  # datasets of more numbers are told by their size and by what was changed
+MOST_NUMBERED = 24  # query points whose numbers stand below them
 MOST_NAMED = 6  # columns that are named
 
 
@@ -73,7 +78,10 @@ def card(result: Result) -> str:
 
 
 def plot(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw what is known of the leak at every query point, the worst first, beside the claim."""
+    """Draw what is known of the leak at every query point, the worst first, beside the claim.
+
+    Of a loss ε, the axis on the right is the ratio e^ε; few points are named by their number.
+    """
     import matplotlib.pyplot as plt
 
     from dpassay.record.run_record import result_json
@@ -82,14 +90,17 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     axes = plt.gca() if ax is None else ax
     cells = [] if result.evidence is None else list(result.evidence.cells)
     colour = PALETTE[status_of(result_json(result, 1.0)).slug]
-    bounds = ((cell.exact or cell.lower, cell.exact or cell.upper) for cell in cells)
-    known = sorted(((low.value, high.value) for low, high in bounds), reverse=True)
-    top = 1.1 * max([result.claim.promised, *(low for low, _ in known if low < float("inf"))])
-    for place, (low, high) in enumerate(known):
+    bounds = ((cell.exact or cell.lower, cell.exact or cell.upper, cell) for cell in cells)
+    known = sorted(
+        ((low.value, high.value, cell.query) for low, high, cell in bounds), reverse=True
+    )
+    most = max([result.claim.promised, *(low for low, *_ in known if low < float("inf"))])
+    top = 1.05 * max([most, *(high for _, high, _ in known if high < 2 * most)])
+    for place, (low, high, _) in enumerate(known):
         axes.vlines(place, min(low, top), min(high, top), color=colour, alpha=0.5, linewidth=3)
     axes.scatter(
         range(len(known)),
-        [min(low, top) for low, _ in known],
+        [min(low, top) for low, *_ in known],
         color=colour,
         edgecolors="white",
         linewidths=0.5,
@@ -97,9 +108,19 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     )
     claimed = f"claim: {result.claim}"
     axes.axhline(result.claim.promised, linestyle="--", color="gray", label=claimed)
-    axes.set(xlabel="query points, the worst first", ylabel=result.claim.quantity, title=result.id)
-    axes.legend()
+    axes.set(xlabel="query points, the worst first", ylabel=result.claim.quantity)
+    axes.set_title(result.target.name, loc="left")
+    if 0 < len(known) <= MOST_NUMBERED:
+        axes.set_xticks(range(len(known)), [str(query) for *_, query in known])
+        axes.set_xlabel("number of the query point, from 0, the worst first")
+    if isinstance(result.claim, DP):
+        axes.secondary_yaxis("right", functions=(np.exp, _logarithm)).set_ylabel("ratio e^ε")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
     return axes
+
+
+def _logarithm(ratio: ArrayLike) -> Any:
+    return np.log(np.maximum(ratio, np.finfo(float).tiny))
 
 
 def _without_values(text: str) -> str:

@@ -5,14 +5,17 @@ Before it starts where its size alone tells, else from the pace of its first sec
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from dpassay.cli.main import main
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.progress import StagePace, duration, foretell
+from dpassay.progress import StagePace, bars, duration, foretell
 from dpassay.targets.groups import silent
 
 
@@ -80,6 +83,29 @@ def test_what_a_search_takes_at_most_is_told_before_it(
     StagePace(silent, Clock(), least=least)("mine: 50,000 runs of 14.0 ms at most", 700, 0)
     said = "dpassay: mine: 50,000 runs of 14.0 ms at most, about 12 minutes; less"
     assert capsys.readouterr().err.startswith(said) is told
+
+
+def test_a_notebook_has_a_line_that_goes_on_and_is_gone_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+
+    class Line:
+        def update(self, shown: dict[str, str], *, raw: bool) -> None:
+            assert raw
+            told.append(shown["text/plain"])
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr("IPython.display.display", lambda *_, **__: Line())
+    monkeypatch.setattr("dpassay.progress.TICK", 0.01)
+    with bars(quiet=False) as progress:
+        progress("mine: screening", 3, 1_000)
+        while len(told) < 2:
+            time.sleep(0.01)
+    assert told[-2].startswith("mine: screening: 3 of 1,000 · ")
+    assert told[-1] == ""
+    with bars(quiet=True) as progress:
+        progress("mine: screening", 3, 1_000)
 
 
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:

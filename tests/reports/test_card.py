@@ -84,6 +84,10 @@ def test_a_plot_has_a_point_per_query_and_the_claim() -> None:
     assert np.asarray(ax.collections[-1].get_offsets()).shape == (3, 2)
     assert any(np.asarray(line.get_ydata())[0] == 1 for line in ax.lines)
     assert ax.get_ylabel() == "loss"
+    assert {label.get_text() for label in ax.get_xticklabels()} == {"0", "1", "2"}
+    (ratios,) = ax.child_axes
+    figure.canvas.draw()
+    assert ratios.get_ylim() == pytest.approx(np.exp(ax.get_ylim()))
     plt.close(figure)
 
 
