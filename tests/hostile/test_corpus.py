@@ -25,6 +25,8 @@ OFTEN = {"run": 10, "audit": 24}
 """Of those that every audit catches, and of those that use up time limits, one in so many, as they
 are variants of a few attacks; of those that nothing prevents, every second one.
 `python -m tests.hostile.running COMMAND ...` runs all, under every command."""
+DAILY, LAST = 3, 5
+"""Batches of `run` for which CI has no time, from the first to before the last: `make test-nightly`."""
 ENDING = ("leaves_at_import", "CheckRefuses", "ManyClaims")
 """Of those that cannot be audited at all: while it is imported, asked, or described."""
 
@@ -65,7 +67,15 @@ def _ends_the_run(case: Case, command: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("command", "names"), [pytest.param(*each, id=f"{each[0]}-{each[1][0]}") for each in batches()]
+    ("command", "names"),
+    [
+        pytest.param(
+            *each,
+            id=f"{each[0]}-{each[1][0]}",
+            marks=pytest.mark.nightly if each[1][1:] and DAILY <= place < LAST else (),
+        )
+        for place, each in enumerate(batches())
+    ],
 )
 def test_what_is_hostile_costs_its_own_result_only(
     command: str, names: tuple[str, ...], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
