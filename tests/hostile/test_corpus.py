@@ -26,7 +26,7 @@ OFTEN = {"run": 10, "audit": 24}
 are variants of a few attacks; of those that nothing prevents, every second one.
 `python -m tests.hostile.running COMMAND ...` runs all, under every command."""
 DAILY, LAST = 3, 5
-"""Batches of `run` for which CI has no time, from the first to before the last: `make test-nightly`."""
+"""Batches of `run` for which CI has no time: `make test-nightly` runs them."""
 ENDING = ("leaves_at_import", "CheckRefuses", "ManyClaims")
 """Of those that cannot be audited at all: while it is imported, asked, or described."""
 
