@@ -10,9 +10,6 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dpassay.claims import DP
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import DOWN, percent
 from dpassay.reports.run.lead import briefs, lead
@@ -24,7 +21,6 @@ from dpassay.reports.shared.statuses import ERROR, HELD, INCONCLUSIVE, WRONG
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
     from dpassay.data import Dataset
     from dpassay.engine.result import Result
@@ -83,9 +79,14 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     Of a loss ε, the axis on the right is the ratio e^ε; few points are named by their number.
     """
     import matplotlib.pyplot as plt
+    import numpy as np
 
     from dpassay.record.run_record import result_json
     from dpassay.reports.shared.statuses import status_of
+
+    def logarithm(ratio: Any) -> Any:
+        """Return it at 0 too, from which an axis may begin."""
+        return np.log(np.maximum(ratio, np.finfo(float).tiny))
 
     axes = plt.gca() if ax is None else ax
     cells = [] if result.evidence is None else list(result.evidence.cells)
@@ -113,14 +114,10 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     if 0 < len(known) <= MOST_NUMBERED:
         axes.set_xticks(range(len(known)), [str(query) for *_, query in known])
         axes.set_xlabel("number of the query point, from 0, the worst first")
-    if isinstance(result.claim, DP):
-        axes.secondary_yaxis("right", functions=(np.exp, _logarithm)).set_ylabel("ratio e^ε")
+    if result.claim.letter == "epsilon":
+        axes.secondary_yaxis("right", functions=(np.exp, logarithm)).set_ylabel("ratio e^ε")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
     return axes
-
-
-def _logarithm(ratio: ArrayLike) -> Any:
-    return np.log(np.maximum(ratio, np.finfo(float).tiny))
 
 
 def _without_values(text: str) -> str:
