@@ -50,7 +50,7 @@ class StagePace:
         if not total:
             if done > self._least:
                 sys.stderr.write(
-                    f"dpassay: {what}, about {duration(done)}; less where a leak shows soon; "
+                    f"dpassay: {what}, about {duration(done)}; a gross leak shows much sooner; "
                     f"{self._smaller}\n"
                 )
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.scales import scale_of
+from dpassay.targets.adapter import Freed
 from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
 from dpassay.targets.guard import AuditTarget
@@ -226,9 +226,14 @@ def _subject(witness: Raw, claim: Claim, form: Form | None, stack: ExitStack) ->
         group=None if form is None else form.group,
         output=None if free is None else output_from_json(free.get("output")),
     )
-    build = partial(
-        resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
-    )
+
+    def build() -> AuditTarget:
+        told = witness["parameters"], (claim,), answers
+        found = resolve(witness["target"], *told, name=witness["name"])
+        # a law that a search has read: of records in any form
+        read = form is not None and free is None and witness["trials"] is None
+        return replace(found, mechanism=Freed(found.mechanism, free=False)) if read else found
+
     if CAN_FORK and foreign(witness):
         known = {"address": witness["target"], "parameters": witness["parameters"]}
         elsewhere = introduced(witness["name"], build, Limits(), **known)

@@ -81,7 +81,7 @@ def test_what_a_search_takes_at_most_is_told_before_it(
     least: float, told: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     StagePace(silent, Clock(), least=least)("mine: 50,000 runs of 14.0 ms at most", 700, 0)
-    said = "dpassay: mine: 50,000 runs of 14.0 ms at most, about 12 minutes; less"
+    said = "dpassay: mine: 50,000 runs of 14.0 ms at most, about 12 minutes; a gross"
     assert capsys.readouterr().err.startswith(said) is told
 
 

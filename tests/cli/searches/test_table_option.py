@@ -141,3 +141,14 @@ search = { name = "table", file = "people.csv", relation = "add-remove" }
         encoding="utf-8",
     )
     assert main(["run", "-q"]) == 1
+
+
+def test_a_law_that_was_read_of_a_table_replays(
+    people: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (people / "whole.csv").write_text(PEOPLE.replace("\n,Oslo", "\n41,Oslo"), encoding="utf-8")
+    run = ["run", "soft-majority", "-p", "r=2", "--learner", "tree", "--out", "out", "-q"]
+    assert main([*run, "--search", "table,file=whole.csv,label=income"]) == 0
+    for witness in (people / "out/witnesses").glob("*.exact.json"):
+        assert main(["replay", str(witness)]) == 0
+    assert "reproduced: loss " in capsys.readouterr().out
