@@ -109,15 +109,15 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    """Read it by what pandas finds; an index is a column if it has a name, and else left out."""
+    """Read it by pyarrow or fastparquet; an index is a column if it has a name."""
     import pandas as pd
 
     try:
         frame = pd.read_parquet(path)
         frame = frame.reset_index(drop=frame.index.names == [None])
     except ImportError:
-        needs = "needs fastparquet or pyarrow: pip install fastparquet"
-        raise _wrong(path, f"is a Parquet file; {needs}") from None
+        needs = "is a Parquet file, which needs pyarrow or fastparquet: pip install pyarrow"
+        raise _wrong(path, needs) from None
     except Exception as error:  # noqa: BLE001  (it is whatever the library meets)
         what = first_line(str(error)) or type(error).__name__
         raise _wrong(path, f"cannot be read as Parquet ({what})") from None
@@ -130,7 +130,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _check_start(path: Path) -> bytes:
-    """Return four bytes; raise `InvalidInput` if there is no such file, or it begins otherwise."""
+    """Return its first bytes; raise `InvalidInput` if there is none, or it begins as no table does."""
     if not is_file(path):
         raise InvalidInput(f"file = '{path}': no such file")
     with path.open("rb") as file:

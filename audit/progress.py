@@ -20,7 +20,7 @@ WATCHED, VERY_LONG = 10.0, 3600.0
 SOON = 1.0
 """Seconds of a stage before which no pace is told; it is taken from its first report on."""
 TICK = 1.0
-"""Seconds between two words in a notebook."""
+"""Seconds after which a line in a notebook is written anew."""
 ANSWER = 30e-9
 """Seconds that no answer takes less than."""
 SMALLER = (

@@ -28,7 +28,7 @@ from dpassay.config.values import (
     value_of,
     written,
 )
-from dpassay.data import BUILT_IN, Labelled, label_of
+from dpassay.data import BUILT_IN, Labelled, existing_file, label_of
 from dpassay.engine.preflight import CAN_FORK
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
@@ -225,7 +225,7 @@ def on_data(wanted: WantedMechanisms, config: Config, limits: Limits) -> WantedM
             return replace(each, search="records") if known.estimator else each
         if not (known.estimator or known.tabular):
             return each
-        table = {"name": "table", "file": config.data}
+        table = {"name": "table", "file": str(existing_file(config.data))}
         if known.estimator or config.label is not None:
             table["label"] = label_of(config.data, config.label)
         return replace(each, search=named_text(table, "search"))

@@ -246,7 +246,8 @@ def _plans(
         search = search_cost(target, target.space, budget, settings.seed)
         for claim in target.claims:
             facts = {"mechanism": target.name, "claim": str(claim)}
-            facts |= {"search": asdict(search.outlay) | {"seconds": search.seconds}}
+            more = {"families": search.families, "seconds": search.seconds}
+            facts |= {"search": asdict(search.outlay) | more}
             first = f"{target.name}, {claim}: a search among {target.space.words}"
             yield facts, [first, *_search_words(search, settings.search_seconds)]
 
@@ -254,7 +255,7 @@ def _plans(
 def _search_words(cost: SearchCost, seconds: float | None) -> Iterator[str]:
     each = cost.outlay
     yield (
-        f"  search: {plural(each.pairs, 'pair')} in {plural(each.families, 'family')}; at most "
+        f"  search: {plural(each.pairs, 'pair')} in {plural(cost.families, 'family')}; at most "
         f"{each.search:,} runs in {len(each.rounds)} rounds"
     )
     for number, (pairs, trials) in enumerate(each.rounds, 1):

@@ -104,7 +104,7 @@ _EVERYWHERE = (
         help="end a search after so many seconds, and certify what it has found; then what it "
         "finds depends on the machine"),
     text("data", shown="scikit-learn's breast cancer data", metavar="FILE",
-        help="CSV file with a header line, or Parquet file (needs fastparquet or pyarrow)"),
+        help="CSV file with a header line, or Parquet file (pip install pyarrow)"),
     text("label", shown="none", metavar="COLUMN", help="the column of --data that holds the label"),
     count("train", 1, shown="by profile", default=400, help="training records, at most"),
     count("queries", 1, shown="by profile", default=20, help="held-out query points, at most"),

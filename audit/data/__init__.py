@@ -1,7 +1,7 @@
 """Data: datasets and their checks, data sets from files, and the split of one."""
 
 from dpassay.data.datasets import Dataset, Labelled, Values, digest, numbers, points
-from dpassay.data.files import BUILT_IN, filled, label_of, load
+from dpassay.data.files import BUILT_IN, existing_file, filled, label_of, load
 from dpassay.data.table import Lines, Split, Table, split
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "Values",
     "digest",
+    "existing_file",
     "filled",
     "label_of",
     "load",

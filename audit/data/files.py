@@ -48,7 +48,7 @@ def load(
         return _built_in()
     import pandas as pd
 
-    path = _existing(source)
+    path = existing_file(source)
     sliced = slice_by if slice_by not in (None, target) else False
     frame = read_frame(path, missing=missing or sliced)
     target = _label_column(target, [str(name) for name in frame.columns], path)
@@ -86,7 +86,7 @@ def load(
 
 def label_of(source: str, target: str | None) -> str:
     """Return the column of a file that holds the label; raise as `load` does."""
-    path = _existing(source)
+    path = existing_file(source)
     return _label_column(target, list(map(str, read_frame(path, missing=True).columns)), path)
 
 
@@ -102,7 +102,7 @@ def _built_in() -> Table:
     return table_of(data, columns, kind="builtin", name=BUILT_IN, labels=["malignant", "benign"])
 
 
-def _existing(source: str) -> Path:
+def existing_file(source: str) -> Path:
     """Return the path of a file; else say what a name is, and which file was perhaps meant."""
     path = Path(source)
     try:

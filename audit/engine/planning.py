@@ -169,6 +169,7 @@ class SearchCost:
     """What a search does, and how long its runs take on one core."""
 
     outlay: Outlay
+    families: int
     seconds: float
 
 
@@ -178,7 +179,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     Raise TargetError if the mechanism fails on the pair that is timed.
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
-    found = outlay(space, proposals, budget.draws)
+    found = outlay(space, len(proposals), budget.draws)
     # one trial takes the difference between many and few, since each call begins with more
     first, taken = proposals[0], []
     asked = first.queries.reshape(1, -1) if target.joint else first.queries
@@ -187,5 +188,9 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         started = time.perf_counter()
         target.encoder([target.pilot((first.base, asked, (0, "plan", size)), size)])
         taken.append(time.perf_counter() - started)
-    each = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
-    return SearchCost(outlay=found, seconds=each * (found.search + found.certification))
+    pace = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
+    return SearchCost(
+        outlay=found,
+        families=len({each.family for each in proposals}),
+        seconds=pace * (found.search + found.certification),
+    )

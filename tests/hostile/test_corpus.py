@@ -25,7 +25,7 @@ OFTEN = {"run": 10, "audit": 24}
 """Of those that every audit catches, and of those that use up time limits, one in so many, as they
 are variants of a few attacks; of those that nothing prevents, every second one.
 `python -m tests.hostile.running COMMAND ...` runs all, under every command."""
-DAILY, LAST = 3, 5
+DAILY = 3
 """Batches of `run` for which CI has no time: `make test-nightly` runs them."""
 ENDING = ("leaves_at_import", "CheckRefuses", "ManyClaims")
 """Of those that cannot be audited at all: while it is imported, asked, or described."""
@@ -65,6 +65,9 @@ def _ends_the_run(case: Case, command: str) -> bool:
     )
 
 
+MANY = [each for each in batches() if each[0] == "run" and len(each[1]) > 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "names"),
@@ -72,9 +75,9 @@ def _ends_the_run(case: Case, command: str) -> bool:
         pytest.param(
             *each,
             id=f"{each[0]}-{each[1][0]}",
-            marks=pytest.mark.nightly if each[1][1:] and DAILY <= place < LAST else (),
+            marks=pytest.mark.nightly if each in MANY[DAILY:] else (),
         )
-        for place, each in enumerate(batches())
+        for each in batches()
     ],
 )
 def test_what_is_hostile_costs_its_own_result_only(

@@ -78,5 +78,5 @@ def test_without_a_library_it_says_which(file: Path, monkeypatch: pytest.MonkeyP
         raise ImportError(engine)
 
     monkeypatch.setattr("pandas.io.parquet.get_engine", missing)
-    with pytest.raises(InvalidInput, match="needs fastparquet or pyarrow: pip install fastparquet"):
+    with pytest.raises(InvalidInput, match="needs pyarrow or fastparquet: pip install pyarrow"):
         read_frame(file)

@@ -102,8 +102,7 @@ def searched_evidence(
 
     def foretell(pace: float) -> None:
         """Tell how long all that may follow takes, if a run takes so many seconds."""
-        first = space.first(stream(seed, target.name, "search"), FIRST)
-        most = outlay(space, first, budget.draws)
+        most = outlay(space, FIRST, budget.draws)
         search = pace * most.search if seconds is None else min(seconds, pace * most.search)
         runs = f"{most.search + most.certification:,} runs of {1000 * pace:,.1f} ms at most"
         progress(runs, round(search + pace * most.certification), 0)

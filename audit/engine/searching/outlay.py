@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpassay.engine.searching import search as searching
 from dpassay.engine.searching import walking
 from dpassay.engine.searching.drawing import PILOT, PILOTS
 from dpassay.search.proposals.paths import paths_of
-from dpassay.search.proposals.proposal import Proposal, Space
+from dpassay.search.proposals.proposal import Space
 
 CHECKED, MOST_CHECKED = 10, 100_000
 """One in so many certification trials, but no more than that, drawn before them, chooses the test
@@ -24,7 +23,6 @@ class Outlay:
     """
 
     pairs: int
-    families: int
     rounds: tuple[tuple[int, int], ...]
     search: int
     shrinking: int
@@ -32,21 +30,20 @@ class Outlay:
     certification: int
 
 
-def outlay(space: Space, proposals: Sequence[Proposal], draws: int) -> Outlay:
-    """Return what a search that begins with some pairs does at most."""
-    least, alive = searching.LEAST, len(proposals)
+def outlay(space: Space, pairs: int, draws: int) -> Outlay:
+    """Return what a search that begins with so many pairs does at most."""
+    least, alive = searching.LEAST, pairs
     rounds: list[tuple[int, int]] = []
     for share, kept, more in searching.plan(draws):
         rounds.append((alive, searching.trials(share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
-    search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
+    search = 2 * sum(several * trials for several, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * searching.closer(draws, min(searching.SURVIVORS[-1], alive))
     halved = sum(2 + walking.EVENTS * (path.length - 1).bit_length() for path in paths_of(space))
     search += 2 * walking.RUNS * (halved + len(space.outside))
     smaller = max(least, min(draws // 4, searching.MOST_SMALLER))
     return Outlay(
-        pairs=len(proposals),
-        families=len({each.family for each in proposals}),
+        pairs=pairs,
         rounds=tuple(rounds),
         search=search,
         shrinking=2 * searching.STEPS * searching.SMALLER * smaller,

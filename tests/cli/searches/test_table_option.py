@@ -126,6 +126,8 @@ def test_an_estimator_needs_to_be_told_its_data(capsys: pytest.CaptureFixture[st
     assert "--label is missing" in capsys.readouterr().err
     assert main([*run, "peple.csv", "--label", "income"]) == 2
     assert "--data = 'peple.csv': no such file; did you mean" in capsys.readouterr().err
+    assert main(["run", "shop:known", "--claim", "epsilon=1", "--data", "peple.csv"]) == 2
+    assert "--data = 'peple.csv': no such file; did you mean" in capsys.readouterr().err
 
 
 @pytest.mark.slow
