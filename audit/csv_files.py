@@ -130,7 +130,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _check_start(path: Path) -> bytes:
-    """Return its first bytes; raise `InvalidInput` for none, or where it begins as no table does."""
+    """Return its first bytes; raise `InvalidInput` for a file that is empty or no table."""
     if not is_file(path):
         raise InvalidInput(f"file = '{path}': no such file")
     with path.open("rb") as file:
