@@ -14,6 +14,8 @@ RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' 
 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
+# The threads of BLAS would only wait for each other: as many tests as there are cores run at a time.
+export OPENBLAS_NUM_THREADS = 1
 
 .PHONY: site audit test test-slow test-nightly compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit

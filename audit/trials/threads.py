@@ -11,8 +11,13 @@ from threadpoolctl import ThreadpoolController
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Hold the libraries that are loaded to one thread, from the call to the end of the context."""
-    limited: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
+    """Hold the libraries that are loaded to one thread, from the call to the end of the context.
+
+    Those that have one already are not told: after a fork that starts the threads of OpenBLAS.
+    """
+    every = _libraries(len(sys.modules))
+    wide = [each.filepath for each in every.lib_controllers if each.num_threads != 1]
+    limited: AbstractContextManager[Any] = every.select(filepath=wide).limit(limits=1)
     return limited
 
 

@@ -58,7 +58,8 @@ def to_markdown(record: Raw, limit: int = LIMIT) -> str:
     command = f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
     reproduce = ReportPiece("how to reproduce", command)
     notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
-    notes += f"> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
+    if view.caveat:
+        notes += f"> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
     pieces, frames = _story(view, notes, reproduce, run["confidence"])
     if len(view.results) > FEW and not fits(headline, pieces, frames, limit):
         head, rows = _rows(*by_mechanism(view))

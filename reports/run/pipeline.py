@@ -218,7 +218,7 @@ def to_junit(record: Raw) -> str:
     view = make_view(record)
     cases = [_case(each) for each in sorted(view.results, key=lambda each: each.place)]
     cases += [alarm("dpassay", *each) for each in alarms(record)]
-    said = "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}"))
+    said = "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}".strip()))
     return junit("dpassay", cases, said)
 
 

@@ -68,6 +68,7 @@ class ResultView:
         self.searched: Raw = raw["searched"] or {}
         self.asked = self.searched.get("asked", True)  # whether what was looked at has queries
         self.sought = "search" in self.searched  # whether the pairs were searched for
+        self.first_proof = self.searched.get("first_proof", False)  # and nothing worse was sought
         self.cells = self.searched.get("certified_cells", len(raw["per_query"]))
         self.looked_at, self.blurred = looked_at(raw), blurred(raw)
         self.exceeds, self.nothing = exceeds(raw), nothing_found(raw)
@@ -138,7 +139,7 @@ class ResultView:
                 leak = written(value(clearest["loss"]) or 0.0, DIGITS, DOWN)
                 easier = f"There the {self.words.amount} is {leak}, and easier to see."
                 told = [self.told(clearest), easier, *told]
-            told = [self.told(self.cell), *told]
+            told = [self.told(self.cell), self._ratio_words(self.cell), *told]
         return " ".join(filter(None, told))
 
     def told(self, cell: Raw) -> str:
@@ -167,6 +168,23 @@ class ResultView:
                 f"{change}: {query}{answer} in {before}{of} before the change, in {after} after it."
             )
         return f"{change}: {query}the answer {answer} went from {before} to {after}{of}."
+
+    def _ratio_words(self, cell: Raw) -> str:
+        """Return how many times as often an answer came as on the other side, if that is to tell.
+
+        It is of a refuted claim of pure privacy, of an answer that comes on both sides.
+        """
+        claim, (least, most) = (
+            self.raw["claim"],
+            sorted(p for _, p in self.sides_of(cell)) or (0, 0),
+        )
+        if not self.refuted or claim["epsilon"] is None or claim["delta"] or not least:
+            return ""
+        allowed, about = math.exp(min(float(claim["epsilon"]), 700.0)), "about " * self.sampled
+        ratio = f"{about}{written(most / least, DIGITS, NEAREST)} times as often"
+        if most <= allowed * least:
+            return ""
+        return f"That is {ratio}; {written(allowed, DIGITS, UP)} times is allowed."
 
     def _place(self, cell: Raw) -> tuple[str, str, str]:
         """Return the change, the query with a blank behind it, and the answer of a witness."""

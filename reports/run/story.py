@@ -281,7 +281,7 @@ def _sampled(r: ResultView) -> tuple[str, ...]:
 def _sight(r: ResultView) -> tuple[str, ...]:
     """Return what would have been refuted with probability 0.9, and through which answers."""
     seen = r.raw.get("sight")
-    if seen is None:
+    if seen is None or r.first_proof:
         return ()
     frequency, looked = seen["frequency"], "looked at"
     leaks = capital(seen_words(r.words.amount, r.detectable or math.inf, frequency))

@@ -44,7 +44,15 @@ from dpassay.reports.shared.numbers import (
     shorten,
     value,
 )
-from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED
+from dpassay.reports.shared.statuses import (
+    ALL,
+    ERROR,
+    EXPECTED,
+    INCONCLUSIVE,
+    MISSED,
+    REFUTED,
+    WRONG,
+)
 from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
@@ -133,7 +141,9 @@ class RunView:
         self.findings_words = findings_words(findings, audited)
         self.notions = notions_table(record["results"])
         self.facts, self.command = tuple(_facts(record)), clean(run["command"])
-        self.caveat, self.caveat_detail, self.glossary = CAVEAT, CAVEAT_DETAIL, ALL
+        held = self.results and any(each.status not in WRONG for each in self.results)
+        self.caveat, self.caveat_detail = (CAVEAT, CAVEAT_DETAIL) if held else ("", "")
+        self.glossary = ALL
 
 
 make_view = RunView

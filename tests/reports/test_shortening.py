@@ -181,7 +181,7 @@ def test_a_tiny_limit_leaves_the_headline_of_an_empty_record(make: Any) -> None:
     assert to_markdown(make.record(), limit=len(headline) + 1) == headline
     assert to_markdown(make.record(), limit=len(headline)) == ""
     assert line(to_markdown(make.record(), limit=200)).startswith(
-        "**Shortened.** Left out: the notes, how to reproduce."
+        "**Shortened.** Left out: how to reproduce."
     )
 
 

@@ -30,7 +30,7 @@ def test_a_leak_and_what_held_at_80_columns(make: Any) -> None:
         "my-api leaks at least 1.89 times what it claims",
         "▲ my-api  claims ε = 1  leaks ≥ 1.89 (1.89×)  refuted, 99.9 % confidence",
         "    Label of record 7 flipped: at query 0 the answer 1 went from 50 % to 12 % of",
-        "    5,000 runs.",
+        "    5,000 runs. That is about 4 times as often; 2.72 times is allowed.",
         "    dpassay replay report/witnesses/my-api.own.monte-carlo.json --trust",
         "● other   claims ε = 1  found 0.92 to 1.11    would see ≥ 1.19",
         "1 refuted; 1 not refuted",

@@ -130,8 +130,10 @@ def _steps(r: ResultView, command: str) -> Iterator[Step]:
     if r.status is REFUTED:
         # what is true can be claimed, where a finite claim can be true
         known = not r.certain and not math.isinf(r.low or 0.0)
-        claim = ", or claim what is true" if known else ""
+        claim = ", or claim what is true" if known and not r.first_proof else ""
         yield Step(text=f"Fix the mechanism{claim}: {_refuted_too(r)}.")
+        if r.first_proof and re.match(r"dpassay run\b", command):
+            yield Step(text="See how bad the worst pair is:", command=f"{command} --no-stop-early")
         yield again
     elif _exceeded(r):
         yield Step(
@@ -223,6 +225,8 @@ def _looked(r: FullView) -> Iterator[str]:
     if r.sought and r.sampled:
         among = space_words(r.raw)
         yield f"Searched{f' among {among}' if among else ''}: {r.looked}."
+        if r.first_proof:
+            return
         pairs = r.searched["search"][0]["pairs"]
         where = "the one pair" if pairs == 1 else f"one of the {pairs:,} pairs"
         leak = a_leak if r.sight else "leak of a size that is not promised"

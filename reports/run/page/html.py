@@ -104,7 +104,7 @@ def pictures_of(r: FullView) -> Iterator[Picture]:
         (float(point), math.inf if leak is None else float(leak))
         for point, leak in (r.raw.get("sight") or {}).get("curve", ())
     ]
-    if len(points) > 1:
+    if len(points) > 1 and not r.first_proof:
         draw = partial(sight_plot, points, claim=r.promised, name=f"{name}s", of=r.id)
         yield Picture(draw, sight_table(points))
 
