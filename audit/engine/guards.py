@@ -38,7 +38,7 @@ LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 8
 """New processes before each look at the replay of a refutation, and what part of the certification
 trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
 about."""
-FEW, FIRST = 4096, (16, 16)
+FEW, FIRST = 4096, (16, 10)
 """Of fewer certification trials the first look follows more processes: what four of them hold fast
 may agree by chance, and so few trials show no other guard that they are copies."""
 SINGLES = 25

@@ -89,7 +89,7 @@ def test_what_leaks_is_refuted_again_the_sooner_the_more_it_leaks() -> None:
 def test_luck_does_not_come_again() -> None:
     for seed in range(20):
         with pytest.raises(
-            TargetError, match=r"9,[0-9]{3} fresh trials a side, in 88 new processes"
+            TargetError, match=r"10,[0-9]{3} fresh trials a side, in 88 new processes"
         ):
             replayed(1.0, seed)
 
@@ -110,20 +110,17 @@ def test_trials_of_a_process_count_as_much_as_they_tell() -> None:
     assert [_dispersion([each]) for each in lots] == pytest.approx([3 - 1 / 50, 1], rel=0.3)
 
 
-@pytest.mark.parametrize("name", ["pool of 50 bits", "every bit forty times"])
-def test_a_service_that_keeps_its_answers_is_never_refuted(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "seed"), [("pool of 50 bits", 1), ("pool of 50 bits", 2), ("every bit forty times", 1)]
+)
+def test_a_service_that_keeps_its_answers_is_never_refuted(name: str, seed: int) -> None:
     """Each answer is at its claim; certified alone these were refuted at 99.9 %."""
     make, _ = SERVICES[name]
-    found = []
-    for seed in (1, 2):
-        random.seed(seed)
-        space = Scalars(0, 1, size=1, fixed=True)
-        result = audit(make(), claim=DP(epsilon=1.0), data=space, seed=seed, budget=1_000)
-        found.append(result)
-    told = [each.outcome.reason for each in found if each.verdict == "error"]
-    assert told
-    assert all("rng" in reason for reason in told)
-    assert {each.verdict for each in found} <= {"error", "not refuted", "inconclusive"}
+    random.seed(seed)
+    space = Scalars(0, 1, size=1, fixed=True)
+    result = audit(make(), claim=DP(epsilon=1.0), data=space, seed=seed, budget=1_000)
+    assert result.verdict == "error"
+    assert "rng" in result.outcome.reason
 
 
 def test_its_honest_twin_is_not() -> None:

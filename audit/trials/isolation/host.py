@@ -545,6 +545,7 @@ class Hosts:
         self._shared = shared
         self._bare = bare
         self._open: list[Host] = []
+        self._ending: list[Host] = []
         self._killed = False
         self._said = Said()
         self._owner = lineage()
@@ -589,9 +590,9 @@ class Hosts:
         `Lost` says that the system lets none be opened, or that they were killed.
         """
         if self._owner != lineage():  # two processes never share a host
-            for host in self._open:
+            for host in (*self._open, *self._ending):
                 host.close()
-            self._open, self._said, self._owner = [], Said(), lineage()
+            self._open, self._ending, self._said, self._owner = [], [], Said(), lineage()
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)
@@ -616,15 +617,25 @@ class Hosts:
         return type(self)(self.name, self._desk, self.limits, self._shared, bare=self._bare)
 
     def absorb(self, others: Hosts) -> None:
-        """End others of the same code; what they have printed is told with what these have."""
+        """End others of the same code; what they have printed is told with what these have.
+
+        It is ordered now, and waited for with the next, or at the end.
+        """
+        self._await_ends()
         for host in others._open:
+            host.kill()
+        self._ending, others._open = others._open, []
+        self._said.take(others._said)
+
+    def _await_ends(self) -> None:
+        for host in self._ending:
             host.close()
             self._said.take(host.said)
-        others._open = []
-        self._said.take(others._said)
+        self._ending = []
 
     def close(self) -> None:
         """End all of them, and tell on stderr what they have printed."""
+        self._await_ends()
         for host in self._open:
             host.close()
             self._said.take(host.said)
