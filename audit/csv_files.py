@@ -46,8 +46,8 @@ LOOKED_AT = 2**16
 """Bytes among which there is a line feed, if lines end by it."""
 QUOTED = re.compile(rb'"[^"]*"')
 FILL = (
-    "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
-    "these lines out"
+    "fill features with a constant such as 0 (a mean or median would mix the records), leave these "
+    "lines out, or have a function audited on tables that have them: --search table,file=..."
 )
 
 

@@ -155,7 +155,13 @@ def subject_of(found: Any, what: str, claims: tuple[Claim, ...], answers: Answer
     if not callable(found):
         kinds = "a mechanism, an estimator or a function"
         raise InvalidInput(f"{what}: must be {kinds}, not {type(found).__name__}")
-    found = Release(found) if is_measurement(found) else found
+    if is_measurement(found):
+        if not answers.free:
+            raise InvalidInput(
+                f"{what}: is a measurement of OpenDP; say what its datasets look like: "
+                "--search scalars,low=0,high=1 (in Python: data=adapters.opendp.neighbours(...))"
+            )
+        found = Release(found)
     takes = ("data",) if isinstance(found, OwnCoins) else taken(found, what)
     together = answers.together and "queries" in takes
     return FunctionMechanism(

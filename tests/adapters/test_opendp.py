@@ -251,6 +251,10 @@ def test_one_number_under_the_absolute_distance() -> None:
             lambda: opendp.neighbours(user(INTS, dp.discrete_distance()), 1),
             "measurement: has the domain VectorDomain.*; must be a vector of",
         ),
+        (
+            lambda: audit(total(), claim=DP(epsilon=1.0)),
+            "mechanism = Measurement: is a measurement of OpenDP; say what its datasets look like",
+        ),
     ],
 )
 def test_what_cannot_be_said_is_one_line(call: Any, message: str) -> None:
