@@ -38,9 +38,10 @@ LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 8
 """New processes before each look at the replay of a refutation, and what part of the certification
 trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
 about."""
-FEW, FIRST = 4096, (16, 10)
+FEW, FIRST = 4096, (16, 16)
 """Of fewer certification trials the first look follows more processes: what four of them hold fast
-may agree by chance, and so few trials show no other guard that they are copies."""
+may agree by chance, and so few trials show no other guard that they are copies. They draw as many
+as certified: a race ends where its trials just refute, and a part of them hardly ever would."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
@@ -154,8 +155,8 @@ class Guards:
 
         That keeps luck from being a finding which a process holds fast: what the search has seen
         there comes again as long as it lives. The replay draws until it refutes, and gives up at
-        four times the trials: a mechanism that keeps nothing and was refuted is so again. It can
-        only take refutations back, so that it costs nothing of alpha.
+        nearly five times the trials: a mechanism that keeps nothing is refuted again. It can only
+        take refutations back, so that it costs nothing of alpha.
         """
         sides, trials, lots = ((group, None), (group, pair)), 0, 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}

@@ -74,9 +74,9 @@ def leaks(r: ResultView) -> str:
     if r.times in {"", INFINITY}:
         return f"{r.verb} {r.found.removeprefix('= ')}, and claims {r.claimed}"
     at_least = "" if r.found.startswith("=") else "at least "
+    if r.first_proof:  # of a claim about events
+        return f"{r.verb} more than it claims ({at_least}{r.times} times)"
     what = "what it claims" if r.verb == LEAKS else f"the {r.quantity} that it claims"
-    if r.first_proof:
-        return f"{r.verb} more than {what.removeprefix('what ')} (at least {r.times} times)"
     return f"{r.verb} {at_least}{r.times} times {what}"
 
 

@@ -68,7 +68,7 @@ class ResultView:
         self.searched: Raw = raw["searched"] or {}
         self.asked = self.searched.get("asked", True)  # whether what was looked at has queries
         self.sought = "search" in self.searched  # whether the pairs were searched for
-        self.first_proof = self.searched.get("first_proof", False)  # and nothing worse was sought
+        self.first_proof = self.searched.get("first_proof", False)  # whether that ended the search
         self.cells = self.searched.get("certified_cells", len(raw["per_query"]))
         self.looked_at, self.blurred = looked_at(raw), blurred(raw)
         self.exceeds, self.nothing = exceeds(raw), nothing_found(raw)
@@ -170,14 +170,12 @@ class ResultView:
         return f"{change}: {query}the answer {answer} went from {before} to {after}{of}."
 
     def _ratio_words(self, cell: Raw) -> str:
-        """Return how many times as often an answer came as on the other side, if that is to tell.
+        """Return how many times as often an answer came on one side as on the other.
 
-        It is of a refuted claim of pure privacy, of an answer that comes on both sides.
+        Only a refuted claim of pure privacy has such words, and an answer that came on both sides.
         """
-        claim, (least, most) = (
-            self.raw["claim"],
-            sorted(p for _, p in self.sides_of(cell)) or (0, 0),
-        )
+        claim = self.raw["claim"]
+        least, most = sorted(p for _, p in self.sides_of(cell)) or (0.0, 0.0)
         if not self.refuted or claim["epsilon"] is None or claim["delta"] or not least:
             return ""
         allowed, about = math.exp(min(float(claim["epsilon"]), 700.0)), "about " * self.sampled

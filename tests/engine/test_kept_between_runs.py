@@ -89,7 +89,7 @@ def test_what_leaks_is_refuted_again_the_sooner_the_more_it_leaks() -> None:
 def test_luck_does_not_come_again() -> None:
     for seed in range(20):
         with pytest.raises(
-            TargetError, match=r"10,[0-9]{3} fresh trials a side, in 88 new processes"
+            TargetError, match=r"9,[0-9]{3} fresh trials a side, in 88 new processes"
         ):
             replayed(1.0, seed)
 

@@ -1,4 +1,4 @@
-"""While processes share the machine, no library computes with many threads."""
+"""While processes share the machine, no library computes with several threads."""
 
 import numpy as np
 import pytest
