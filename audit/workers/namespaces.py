@@ -72,26 +72,52 @@ def protects(kind: int, paths: Sequence[str]) -> bool:
         child = os.fork()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    if child == 0:
+    if child == 0:  # what it tries cannot harm the process that asks
         try:
             gc.disable()
-            os._exit(7 if enter(kind, paths) else 1)
+            first = forked(kind)
+            if first == 0:
+                os._exit(7 if enter(kind, paths) else 1)
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
         finally:
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def enter(kind: int, protected: Sequence[str]) -> bool:
-    """Become process 1 of new namespaces, with its own /proc; return whether files are protected.
+def forked(kind: int | None) -> int:
+    """Fork a process that can `enter` namespaces, as os.fork does; one is enough for root's.
 
-    The process that was before waits for this one, keeps no file, and ends as it does. Raise
-    OSError if the machine does not allow it.
+    Its child is process 1 at once, and for others the child of the process that enters: whoever
+    enters a namespace of users has no right to be its parent from outside.
+    """
+    if kind is None or kind & USER:
+        return os.fork()
+    library = ctypes.CDLL(None, use_errno=True)
+    ours = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _done(library.unshare(PID))
+        child = -1
+        try:
+            child = os.fork()
+        finally:
+            if child != 0:
+                _done(library.setns(ours, PID))
+    finally:
+        os.close(ours)
+    return child
+
+
+def enter(kind: int, protected: Sequence[str]) -> bool:
+    """Be process 1 of new namespaces, with its own /proc; return whether files are protected.
+
+    The process was `forked`. If it is not the first yet, it waits for the one that is, keeps no
+    file, and ends as that does. Raise OSError if the machine does not allow it.
     """
     library = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     library.prctl(DEATH_SIGNAL, signal.SIGKILL)
     library.prctl(DUMPABLE, 1)  # else /proc/self belongs to root
-    _done(library.unshare(kind))
+    _done(library.unshare(kind if kind & USER else kind & ~PID))
     if kind & USER:
         for name, text in (
             ("setgroups", "deny"),
@@ -99,11 +125,11 @@ def enter(kind: int, protected: Sequence[str]) -> bool:
             ("gid_map", f"{group} {group} 1"),
         ):
             Path(f"/proc/self/{name}").write_text(text)
-    first = os.fork()
-    if first:
-        os.closerange(0, 1 << 16)
-        os._exit(max(0, os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
-    library.prctl(DEATH_SIGNAL, signal.SIGKILL)
+        first = os.fork()
+        if first:
+            os.closerange(0, 1 << 16)
+            os._exit(max(0, os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
+        library.prctl(DEATH_SIGNAL, signal.SIGKILL)
     _done(_mount("", "/", flags=RECURSIVE | PRIVATE))
     _done(_mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC))
     # terminals of its own: what it wrote to the user's would look like what the judge says

@@ -37,7 +37,7 @@ from dpassay.trials.ledger import installed
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, read, unpack
 from dpassay.trials.written import INLINE, Array, Outcome, outcome_of
 from dpassay.workers.control import ProcessControl
-from dpassay.workers.namespaces import NETWORK, enter, lineage, namespaces
+from dpassay.workers.namespaces import NETWORK, enter, forked, lineage, namespaces
 from dpassay.workers.supervisor import supervise
 
 TICK = 0.2
@@ -98,7 +98,7 @@ class Host:
         with warnings.catch_warnings():
             # Python >= 3.12 warns of threads; ours hold nothing needed there
             warnings.simplefilter("ignore", DeprecationWarning)
-            pid = self._fork(there, pipe)
+            pid = self._fork(kind, there, pipe)
         if pid == 0:
             try:
 
@@ -124,13 +124,13 @@ class Host:
         os.set_blocking(self._pipe, False)
         OPEN.add(self)
 
-    def _fork(self, there: socket.socket, pipe: int) -> int:
+    def _fork(self, kind: int | None, there: socket.socket, pipe: int) -> int:
         # what a fork calls back would swallow a Ctrl-C, and a child that gets one before it has a
         # group of its own would leave this function by it and do what only its parent should
         held = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
         child = -1
         try:
-            child = os.fork()
+            child = forked(kind)
         except OSError:
             self.closed = True
             self._control.begin(0)
