@@ -86,7 +86,7 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     have tests of their own.
     """
     for guard in ("varied", "asked_again", "confirmed"):
-        monkeypatch.setattr(Guards, guard, lambda *_: None)
+        monkeypatch.setattr(Guards, guard, lambda *_, **__: None)
     monkeypatch.setattr(AuditDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
 
 

@@ -54,7 +54,9 @@ where they have more counts than that."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
-Fresh = dict[tuple[str, Place, int, int], dict[Place, Calls]]
+Wanted = tuple[str, int, range]
+"""Trials in new processes: their phase, how many a process draws of a side, the processes."""
+Fresh = dict[tuple[Place, str, int, range], dict[Place, Calls]]
 Refutes = Callable[[Mapping[Place, Calls]], bool]
 """Whether counts (q, K) of the two sides of a pair refute the claim by themselves."""
 
@@ -133,8 +135,11 @@ class Guards:
         self._judge(varied, VARIED)
         self._judge(copied, COPIED)
 
-    def asked_again(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless a pair's trials come out again and single rows are alike."""
+    def asked_again(self, group: int, pair: int, *, refuted: bool) -> None:
+        """Raise `TargetError` unless a pair's trials come out again and single rows are alike.
+
+        Of a pair that `refuted` a claim the same processes draw what `confirmed` looks at first.
+        """
         sides, last = ((group, None), (group, pair)), self.lots[-1]
         places = sum(len(blocks(size)) for _, size, _ in self.lots)
         ends = {0: (self.lots[0], 0), places - 1: (last, blocks(last[1])[-1])}
@@ -144,9 +149,12 @@ class Guards:
             for side in sides
         }
         rows = min(SINGLES, max(1, self.draws // (2 * LOTS)))
+        single, *_ = self._fresh(
+            sides, ("single", rows, range(LOTS)), *self._looks[: int(refuted)], again=again
+        )
         unlike = {
             side: _unlike(self.certified[side].calls.sum(axis=0), lots.sum(axis=1))
-            for side, lots in self._fresh("single", sides, rows, range(LOTS), again).items()
+            for side, lots in single.items()
         }
         self._judge(unlike, SINGLE)
 
@@ -158,12 +166,11 @@ class Guards:
         nearly five times the trials: a mechanism that keeps nothing is refuted again. It can only
         take refutations back, so that it costs nothing of alpha.
         """
-        sides, trials, lots = ((group, None), (group, pair)), 0, 0
+        sides, trials = ((group, None), (group, pair)), 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for number, part in LOOKS if self.draws >= FEW else (FIRST, *LOOKS[2:]):
-            size, first, lots = max(FEWEST, self.draws // part), lots, lots + number
-            trials += number * size
-            for side, found in self._fresh("confirm", sides, size, range(first, lots), {}).items():
+        for _, size, lots in self._looks:
+            trials += len(lots) * size
+            for side, found in self._fresh(sides, ("confirm", size, lots))[0].items():
                 drawn[side].extend(found)
             alike: dict[Place, Array] = {}
             for side, every in drawn.items():
@@ -178,44 +185,55 @@ class Guards:
             worth = 1 / max(1.0, spread)
             if refutes({k: np.rint(worth * n).astype(np.int64) for k, n in counts.items()}):
                 return
-        raise TargetError(KEPT.format(trials, lots))
+        raise TargetError(KEPT.format(trials, lots.stop))
+
+    @property
+    def _looks(self) -> list[Wanted]:
+        """Return what a replay draws before each of its looks."""
+        looks = LOOKS if self.draws >= FEW else (FIRST, *LOOKS[2:])
+        ends = [0, *itertools.accumulate(number for number, _ in looks)]
+        return [
+            ("confirm", max(FEWEST, self.draws // part), range(*lots))
+            for (_, part), lots in zip(looks, itertools.pairwise(ends), strict=True)
+        ]
 
     def _fresh(
-        self,
-        phase: str,
-        sides: tuple[Place, Place],
-        size: int,
-        lots: range,
-        again: dict[Piece, int],
-    ) -> dict[Place, Calls]:
-        """Draw lots of both sides, counts (lots, calls, q, K): S and S' in turn.
+        self, sides: tuple[Place, Place], *wanted: Wanted, again: Mapping[Piece, int] = {}
+    ) -> list[dict[Place, Calls]]:
+        """Return lots of both sides, counts (lots, calls, q, K), which are drawn once.
 
-        Each lot in a process of its own. The first of these begins with pieces that were drawn
-        before, and must come out as they did where coins are seeded; `again` says at which place
-        of what was drawn each of them is.
+        S and S' in turn, and lots of one number in a process of their own. The first of these
+        begins with pieces that were drawn before, and must come out as they did where coins are
+        seeded; `again` says at which place of what was drawn each of them is.
         """
-        key = phase, sides[1], size, lots.start
-        if key in self.fresh:
-            return self.fresh[key]
-        shards: list[list[Piece]] = []
-        for lot in lots:
-            turned = sides[::-1] if lot % 2 else sides
-            tasks = [self._task(phase, side, size, lot) for side in turned]
-            shards.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
-        shards[0] = [*again, *shards[0]]
-        found: dict[Place, list[Calls]] = {side: [] for side in sides}
-        drawn = self.executor.afresh([tuple(shard) for shard in shards])
+        missing = [each for each in wanted if (sides[1], *each) not in self.fresh]
+        shards = [
+            [
+                Piece(task=self._task(phase, side, size, lot), first=0, stop=blocks(size).stop)
+                for phase, size, lots in missing
+                if lot in lots
+                for side in (sides[::-1] if lot % 2 else sides)
+            ]
+            for lot in sorted({lot for *_, lots in missing for lot in lots})
+        ]
+        if missing:
+            shards[0] = [*again, *shards[0]]
+        found: dict[tuple[str, Place], list[Calls]] = {}
+        drawn = self.executor.afresh([tuple(shard) for shard in shards]) if shards else ()
         for shard, counts in zip(shards, drawn, strict=True):
             for piece, one in zip(shard, counts, strict=True):
                 place = piece.task.group, piece.task.pair
-                if piece.task.phase == phase:
-                    found[place].append(one.calls)
+                if piece not in again:
+                    found.setdefault((piece.task.phase, place), []).append(one.calls)
                     continue
                 before = self.certified[place].marks
                 if self.executor.seeded and one.marks[0] != before[again[piece]]:
                     raise TargetError(unrepeatable(self._change(place)))
-        self.fresh[key] = {side: np.stack(each) for side, each in found.items()}
-        return self.fresh[key]
+        for phase, size, lots in missing:
+            self.fresh[sides[1], phase, size, lots] = {
+                side: np.stack(found[phase, side]) for side in sides
+            }
+        return [self.fresh[sides[1], *each] for each in wanted]
 
     def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)

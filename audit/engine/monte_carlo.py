@@ -233,8 +233,9 @@ def _evidence(
         for _, some in itertools.groupby(every, key=attrgetter("group", "query"))
     )
     worst = max(cells, key=badness)
-    guards.asked_again(worst.group, worst.pair)
-    if worst.lower.value > tester.promised:
+    refuted = worst.lower.value > tester.promised
+    guards.asked_again(worst.group, worst.pair, refuted=refuted)
+    if refuted:
         at = worst.group, worst.pair, worst.query
         suspect = next(each for each in finalists if each.place == at)
 

@@ -200,7 +200,7 @@ def test_a_search_that_finds_nothing_at_once_goes_on() -> None:
 def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the race came to: the guards alone draw more, and are left out here."""
     for name in ("asked_again", "confirmed"):
-        monkeypatch.setattr(Guards, name, lambda *_: None)
+        monkeypatch.setattr(Guards, name, lambda *_, **__: None)
     for epsilon in (1.0, 1.15, 2.0):
         seen = Counting(response(epsilon))
         found = run(seen)

@@ -265,7 +265,7 @@ def test_what_is_detectable_is_refuted_nine_times_in_ten(
         few = islice(audits(shape, shape.laws(UNSEEN), setting), FEW)
         assert "not refuted" not in [result.verdict for result in few]
         return
-    monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
+    monkeypatch.setattr(Guards, "asked_again", lambda *_, **__: None)
     monkeypatch.setattr(AuditDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
     laws = catastrophe(frequency) if shape is CATASTROPHE else shape.laws(leak)
     verdicts = (result.verdict == "refuted" for result in audits(shape, laws, setting))

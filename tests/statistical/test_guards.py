@@ -125,8 +125,8 @@ def test_a_refutation_that_does_not_come_out_again_is_an_error(
 ) -> None:
     """A cache that is made anew in every process, with the other guards switched off. Only the
     replay is left to see it."""
-    monkeypatch.setattr(Guards, "varied", lambda *_: None)
-    monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
+    monkeypatch.setattr(Guards, "varied", lambda *_, **__: None)
+    monkeypatch.setattr(Guards, "asked_again", lambda *_, **__: None)
     errors = [
         each
         for seed in range(3)
@@ -142,7 +142,7 @@ SWITCHES: tuple[str, ...] = ("varied", "asked_again", "confirmed")
 
 
 def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing: Callable[..., None] = lambda *_: None  # noqa: E731
+    nothing: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     for name in SWITCHES:
         monkeypatch.setattr(Guards, name, nothing)
     monkeypatch.setattr("dpassay.trials.tasks.same", lambda one, other: True)

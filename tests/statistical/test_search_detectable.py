@@ -45,7 +45,7 @@ def test_a_leak_of_the_detectable_size_is_refuted(
     leak = first.sight.design.smallest(shape.frequency)
     assert math.isfinite(leak)
     for guard in ("varied", "asked_again", "confirmed"):
-        monkeypatch.setattr(Guards, guard, lambda *_: None)
+        monkeypatch.setattr(Guards, guard, lambda *_, **__: None)
     monkeypatch.setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=leak))
     found = (searched(shape, leak, seed).verdict == "refuted" for seed in count())
     assert as_promised(found, 0.9, 0.5, missed=0.06)
@@ -59,6 +59,6 @@ def test_what_leaks_the_claim_at_every_pair_is_seldom_refuted(
     shape = replace(SHAPES["a frequent label"], budget=500, pairs=12)
     monkeypatch.setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
     for guard in ("varied", "asked_again", "confirmed"):
-        monkeypatch.setattr(Guards, guard, lambda *_: None)
+        monkeypatch.setattr(Guards, guard, lambda *_, **__: None)
     found = (searched(shape, 1.0, seed).verdict == "refuted" for seed in count())
     assert as_promised(found, 0.05, 0.25, missed=0.05)

@@ -431,6 +431,7 @@ def live(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
+    gc.freeze()  # a collection would write to, and so copy, all that the judge has
     gc.enable()
     gc.callbacks.clear()  # of libraries that watch the process it was forked from
     for file in drop:
