@@ -66,11 +66,13 @@ def programs(folder: Path) -> Iterator[Path]:
 
 def shorten(put: Callable[[object, str, object], None]) -> None:
     """Have searches look at a dozen pairs, with few runs of each."""
-    from dpassay.engine.searching import drawing, search
+    from dpassay.engine.searching import drawing, race, search
 
     numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4, "LEAST": 40}
     for name, value in (numbers | {"SHARES": (4, 2, 2)}).items():
         put(search, name, value)
+    put(race, "FIRST", 12)
+    put(race, "STAGES", race.STAGES[:2])
     put(drawing, "PILOTS", 4)
     put(drawing, "PILOT", 50)
 

@@ -39,6 +39,18 @@ LATER = {
     ),
 }
 """Modules of dpassay that pages need: imported before anybody could have written into them."""
+LIBRARIES = {
+    "pandas": ("pandas",),
+    "scipy": ("scipy.stats", "scipy.optimize"),
+    "sklearn": (
+        *("sklearn.ensemble", "sklearn.linear_model", "sklearn.pipeline", "sklearn.preprocessing"),
+        *("sklearn.decomposition", "sklearn.feature_selection", "sklearn.impute"),
+    ),
+    "statsmodels": ("statsmodels.api",),
+}
+"""What dpassay depends on and takes long to import: where the source of a user's module names one,
+it is imported here once, and not by each process that imports the module."""
+IMPORTS = re.compile(rf"^\s*(?:from|import)\s+({'|'.join(LIBRARIES)})\b", re.MULTILINE)
 OF_CI = ("BASH_ENV", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
 """Variables that name files by which one step of a job acts on the next."""
 NAMED = re.compile(r"[\w.]+(?=:)")
@@ -66,6 +78,11 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
         *ROOT.rglob("*.py"),
     }
     held = {path: _state(path) for path in files}
+    for path in {path for module in modules for path in files_of(module)}:
+        with suppress(OSError, ImportError):
+            for library in IMPORTS.findall(path.read_text(encoding="utf-8", errors="ignore")):
+                for name in LIBRARIES[library]:
+                    import_module(name)
 
     def changed() -> dict[str, Any]:
         names = [path for path in sorted(held) if _state(path, held[path])[1] != held[path][1]]

@@ -28,9 +28,12 @@ def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> fl
     q = 1 / (1 + math.exp(-epsilon))
     found = float(more_than(v - 1, r, q))
     if delta > 0:
-        # beyond v nothing is added to the probability, and more is divided by
-        i = np.arange(1, v + 1)
+        # beyond v nothing is added to the probability, and more is divided by; where Hoeffding's
+        # inequality leaves W less than 1e-34, nothing is, or all is there (the last place)
+        low, high = r * q - math.sqrt(40 * r), r * q + math.sqrt(40 * r)
+        i = np.arange(max(1, v - math.ceil(high)), max(1, v - max(0, math.floor(low))) + 1)
         between = at_most(v - 1, r, q) - at_most(v - i - 1, r, q)
+        between[-1] = at_most(v - 1, r, q)
         found += 2 * m * delta * float((between / i).max(initial=0.0))
     return min(1.0, found)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.sealed import sealed
+from dpassay.cli.sealed import LIBRARIES, sealed
 from dpassay.config.load import load_config
 from dpassay.trials.isolation.limits import PROTECTED, protected
 from dpassay.trials.ledger import SEALED, code_of
@@ -113,6 +113,18 @@ def test_the_code_is_known_before_it_runs(evil: Path) -> None:
         assert "evil_writer.py" in changed()["changed"]
     assert (PROTECTED, SEALED) == ([], {})
     assert before not in code_of(target)
+
+
+def test_slow_libraries_are_imported_once_and_not_by_each_process(
+    evil: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that dpassay depends on, by the source of the module that is named; no other."""
+    names: list[str] = []
+    monkeypatch.setattr("dpassay.cli.sealed.import_module", names.append)
+    Path("mine.py").write_text("import os, evil_writer\n  from sklearn.tree import Tree\n")
+    Path("other.py").write_text("import statsmodels.api")
+    with sealed(load_config(), ["config", "mine:f"]):
+        assert names == list(LIBRARIES["sklearn"])
 
 
 def test_the_working_directory_is_not_protected(evil: Path) -> None:
