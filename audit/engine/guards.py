@@ -44,7 +44,7 @@ may agree by chance, and so few trials show no other guard that they are copies.
 as certified: a race ends where its trials just refute, and a part of them hardly ever would."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
-trials."""
+trials, and an eighth where a replay follows, which would show most of what they do."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -141,14 +141,15 @@ class Guards:
         Of a pair that `refuted` a claim the same processes draw what `confirmed` looks at first.
         """
         sides, last = ((group, None), (group, pair)), self.lots[-1]
-        places = sum(len(blocks(size)) for _, size, _ in self.lots)
-        ends = {0: (self.lots[0], 0), places - 1: (last, blocks(last[1])[-1])}
+        places = [len(blocks(size)) for _, size, _ in self.lots]
+        one = self.lots[max(0, len(places) - 2)]  # the last lots are the smallest
+        ends = {sum(places[:-2]): (one, 0), sum(places) - 1: (last, blocks(last[1])[-1])}
         again = {
             Piece(task=self._task(phase, side, size, lot), first=k, stop=k + 1): place
             for place, ((phase, size, lot), k) in ends.items()
             for side in sides
         }
-        rows = min(SINGLES, max(1, self.draws // (2 * LOTS)))
+        rows = min(SINGLES, max(1, self.draws // ((8 if refuted else 2) * LOTS)))
         single, *_ = self._fresh(
             sides, ("single", rows, range(LOTS)), *self._looks[: int(refuted)], again=again
         )

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import dask
@@ -70,7 +70,11 @@ class Worker(SubprocessWorker):
         while True:
             try:
                 if self.process is not None and self.process.returncode is None:
-                    started += psutil.Process(self.process.pid).children(recursive=True)
+                    here = psutil.Process(self.process.pid)
+                    started += here.children(recursive=True)
+                    for each in (here, *started):  # else it tells of those that are killed first
+                        with suppress(psutil.NoSuchProcess):
+                            each.suspend()
                 await super().close()
             except psutil.NoSuchProcess:
                 await asyncio.sleep(0.01)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers, audit
+from dpassay.engine.searching import race
 from dpassay.engine.searching import search as searched
 from dpassay.selftest.known import refutes
 from tests.statistical.wald import as_promised
@@ -47,6 +48,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"FIRST": 12, "SURVIVORS": (4,), "OFFSPRING": (2,), "SHARES": (2, 1), "LEAST": 100}
     for name, value in small.items():
         monkeypatch.setattr(searched, name, value)
+    monkeypatch.setattr(race, "FIRST", small["FIRST"])
 
 
 def refuted(name: str, seed: int) -> bool:

@@ -159,10 +159,12 @@ def test_what_is_raised_comes_back_as_a_text(host: Callable[..., Host]) -> None:
     assert one.call("call", np.arange, 2)["done"].tolist() == [0, 1], "it goes on"
 
 
-@pytest.fixture(params=["as here", "without"])
+@pytest.fixture(params=["as here", "of a user", "without"])
 def namespaces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int | None:
-    """Those of this machine, and none, as on another."""
+    """Those of this machine, those of somebody who is not root, and none, as on another."""
     found = None if request.param == "without" else of_linux.namespaces()
+    if request.param == "of a user" and found is not None:
+        found |= of_linux.USER
     monkeypatch.setattr("dpassay.trials.isolation.host.namespaces", lambda: found)
     return found
 
