@@ -13,8 +13,8 @@ from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from dpassay.pairs import FlipLabel, Replace
 from dpassay.search.proposals.proposal import Proposal, proposal
-from dpassay.search.proposals.shrinking import shrink
 from dpassay.search.spaces import Records, space_of
+from tests.search.shrunk import shrink
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 

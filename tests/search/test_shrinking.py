@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from dpassay.data import Values
 from dpassay.pairs import Pairs, ReplaceValue, Shift
 from dpassay.search.proposals.proposal import Proposal, Space, proposal
-from dpassay.search.proposals.shrinking import cost, costs, shrink, simpler_numbers, stretches
+from dpassay.search.proposals.shrinking import cost, costs, simpler_numbers, stretches
 from dpassay.search.spaces import Answers, Scalars
+from tests.search.shrunk import shrink
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

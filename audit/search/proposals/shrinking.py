@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.rows.columns import LAST, Coded
 from dpassay.search.proposals.pair_maker import PairGenerator, Parts
-from dpassay.search.proposals.proposal import Proposal, Space, frozen, root
+from dpassay.search.proposals.proposal import Proposal, frozen, root
 
 Numbers = NDArray[np.float64]
 Complexity = tuple[int, ...]
@@ -30,17 +30,6 @@ FEW_CELLS = 600
 """The cells of more than these are left as they are; rows go first."""
 MOST_NUMBERS = 12
 """So many different numbers of a column are made simpler, wherever they are."""
-
-
-def shrink(space: Space, found: Proposal, holds: Callable[[Proposal], bool], most: int) -> Proposal:
-    """Return the simplest proposal that `holds`, which is asked `most` times at most."""
-    asked = 0
-    simpler = space.smaller(found)
-    while asked < most and (candidate := next(simpler, None)) is not None:
-        asked += 1
-        if holds(candidate):
-            found, simpler = candidate, space.smaller(candidate)
-    return found
 
 
 def simplest_first(now: Complexity, tried: Iterable[Tried]) -> Iterator[Proposal]:
