@@ -227,7 +227,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     results = list(assay([target_of(mechanism)], group, settings))
     assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
     # one block of both sides again, single rows, and the refutation in 16 processes
-    guards = 2 * 1000 + 2 * 200 + 2 * 16 * (1000 // 16)
+    guards = 2 * 1000 + 2 * 8 * (1000 // (8 * 8)) + 2 * 16 * (1000 // 16)
     few = Budget(draws=1000, alpha=1e-3 / 3).of(target_of(mechanism)).screening((group,))
     assert few == 211
     # pilot, half-lines and means; both phases and sides
