@@ -41,16 +41,18 @@ LATER = {
 """Modules of dpassay that pages need: imported before anybody could have written into them."""
 LIBRARIES = {
     "pandas": ("pandas",),
-    "scipy": ("scipy.stats", "scipy.optimize"),
+    "scipy": ("scipy.stats",),
     "sklearn": (
         *("sklearn.ensemble", "sklearn.linear_model", "sklearn.pipeline", "sklearn.preprocessing"),
         *("sklearn.decomposition", "sklearn.feature_selection", "sklearn.impute"),
     ),
     "statsmodels": ("statsmodels.api",),
 }
-"""What dpassay depends on and takes long to import: where the source of a user's module names one,
-it is imported here once, and not by each process that imports the module."""
-IMPORTS = re.compile(rf"^\s*(?:from|import)\s+({'|'.join(LIBRARIES)})\b", re.MULTILINE)
+"""Modules that dpassay depends on and that take seconds to import. If the source of a user's module
+names one, the judge imports it once, and not each process that imports the user's module."""
+IMPORTS = re.compile(
+    r"(?m)^\s*(?:from|import)\s+(pandas|scipy(?=\.stats| import .*\bstats)|sklearn|statsmodels)\b"
+)
 OF_CI = ("BASH_ENV", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
 """Variables that name files by which one step of a job acts on the next."""
 NAMED = re.compile(r"[\w.]+(?=:)")
@@ -79,7 +81,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
     }
     held = {path: _state(path) for path in files}
     for path in {path for module in modules for path in files_of(module)}:
-        with suppress(OSError, ImportError):
+        with suppress(Exception):  # the host tells of what cannot be imported
             for library in IMPORTS.findall(path.read_text(encoding="utf-8", errors="ignore")):
                 for name in LIBRARIES[library]:
                     import_module(name)

@@ -44,7 +44,7 @@ may agree by chance, and so few trials show no other guard that they are copies.
 as certified: a race ends where its trials just refute, and a part of them hardly ever would."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
-trials, and an eighth where a replay follows, which would show most of what they do."""
+trials, and an eighth where a replay follows."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -217,10 +217,9 @@ class Guards:
             ]
             for lot in sorted({lot for *_, lots in missing for lot in lots})
         ]
-        if missing:
-            shards[0] = [*again, *shards[0]]
+        shards[:1] = [[*again, *shard] for shard in shards[:1]]
         found: dict[tuple[str, Place], list[Calls]] = {}
-        drawn = self.executor.afresh([tuple(shard) for shard in shards]) if shards else ()
+        drawn = self.executor.afresh([tuple(shard) for shard in shards])
         for shard, counts in zip(shards, drawn, strict=True):
             for piece, one in zip(shard, counts, strict=True):
                 place = piece.task.group, piece.task.pair
@@ -230,10 +229,8 @@ class Guards:
                 before = self.certified[place].marks
                 if self.executor.seeded and one.marks[0] != before[again[piece]]:
                     raise TargetError(unrepeatable(self._change(place)))
-        for phase, size, lots in missing:
-            self.fresh[sides[1], phase, size, lots] = {
-                side: np.stack(found[phase, side]) for side in sides
-            }
+        for each in missing:
+            self.fresh[sides[1], *each] = {side: np.stack(found[each[0], side]) for side in sides}
         return [self.fresh[sides[1], *each] for each in wanted]
 
     def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:

@@ -72,7 +72,7 @@ class Worker(SubprocessWorker):
                 if self.process is not None and self.process.returncode is None:
                     here = psutil.Process(self.process.pid)
                     started += here.children(recursive=True)
-                    for each in (here, *started):  # else it tells of those that are killed first
+                    for each in (here, *started):  # else one complains of those that ended first
                         with suppress(psutil.NoSuchProcess):
                             each.suspend()
                 await super().close()

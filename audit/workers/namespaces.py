@@ -72,7 +72,7 @@ def protects(kind: int, paths: Sequence[str]) -> bool:
         child = os.fork()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    if child == 0:  # what it tries cannot harm the process that asks
+    if child == 0:  # if something goes wrong, it does so in a child
         try:
             gc.disable()
             first = forked(kind)
@@ -85,10 +85,10 @@ def protects(kind: int, paths: Sequence[str]) -> bool:
 
 
 def forked(kind: int | None) -> int:
-    """Fork a process that can `enter` namespaces, as os.fork does; one is enough for root's.
+    """Fork a process that will `enter` namespaces of this kind, and return what os.fork does.
 
-    Its child is process 1 at once, and for others the child of the process that enters: whoever
-    enters a namespace of users has no right to be its parent from outside.
+    Root's child is process 1 of a new namespace at once. A user needs a namespace of users before
+    one of processes, so the child enters both and forks process 1 itself.
     """
     if kind is None or kind & USER:
         return os.fork()

@@ -115,16 +115,22 @@ def test_the_code_is_known_before_it_runs(evil: Path) -> None:
     assert before not in code_of(target)
 
 
-def test_slow_libraries_are_imported_once_and_not_by_each_process(
+def test_slow_libraries_that_a_module_names_are_imported_before_it_runs(
     evil: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that dpassay depends on, by the source of the module that is named; no other."""
     names: list[str] = []
     monkeypatch.setattr("dpassay.cli.sealed.import_module", names.append)
-    Path("mine.py").write_text("import os, evil_writer\n  from sklearn.tree import Tree\n")
+    Path("mine.py").write_text("import os, scipy.special\n  from sklearn.tree import Tree\n")
     Path("other.py").write_text("import statsmodels.api")
     with sealed(load_config(), ["config", "mine:f"]):
         assert names == list(LIBRARIES["sklearn"])
+    names.clear()
+    for line in ("from scipy import optimize, stats", "import scipy.stats as st"):
+        Path("mine.py").write_text(line)
+        with sealed(load_config(), ["config", "mine:f"]):
+            assert names == ["scipy.stats"]
+        names.clear()
 
 
 def test_the_working_directory_is_not_protected(evil: Path) -> None:

@@ -30,8 +30,9 @@ def race(search: Search) -> Iterator[tuple[float, Search, Candidate, Encoder]]:
     by having no records, is left to the search.
     """
     drawing = search.drawing
-    ends = sorted({0, len(search.goals) // 2, len(search.goals) - 1})  # of a curve
-    goals = tuple(replace(search.goals[k], n=SOON) for k in ends)
+    # a curve is raced at its first, middle and last point: each point costs as much as a claim
+    points = sorted({0, len(search.goals) // 2, len(search.goals) - 1})
+    goals = tuple(replace(search.goals[k], n=SOON) for k in points)
     passed = Certainties(missing=True, empty=True)
     rng = stream(drawing.seed, drawing.target.name, "search")
     first = [each for each in search.space.first(rng, FIRST) if not passed.passes_over(each)]

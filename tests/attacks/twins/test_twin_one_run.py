@@ -28,6 +28,20 @@ def test_p_value(r: int, m: int, growth: Fraction) -> None:
         assert found == pytest.approx(float(twin), rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.parametrize("r", [500, 5000])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0])
+def test_p_value_of_many_guesses(r: int, epsilon: float) -> None:
+    """Where most tails are 0 or 1, which are left out: the theorem looks at each i in 1..v."""
+    law = binom(r, 1 / (1 + math.exp(-epsilon)))
+    for v in {1, r // 3, *law.ppf([0.001, 0.5, 0.999, 1 - 1e-12]).astype(int).tolist(), r}:
+        i = np.arange(1, v + 1)
+        between = law.cdf(v - 1) - law.cdf(v - i - 1)
+        for delta in (1e-9, 1e-5, 0.01):
+            twin = min(1.0, law.sf(v - 1) + 2 * r * delta * (between / i).max())
+            found = p_value(v, r, epsilon=epsilon, delta=delta, m=r)
+            assert found == pytest.approx(twin, rel=1e-9, abs=1e-300)
+
+
 @pytest.mark.parametrize("delta", [0.0, 1e-4, 0.02])
 def test_more_right_guesses_never_certify_less(delta: float) -> None:
     """So the bound exceeds epsilon from some v on, and one p-value bounds its probability."""

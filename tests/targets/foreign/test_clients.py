@@ -81,6 +81,7 @@ def test_it_answers_by_its_seeds(client: Process) -> None:
 
 
 def test_it_keeps_its_claim_and_no_smaller_one(client: Process) -> None:
+    """About 1.5 is detectable, more or less by the path: the coins depend on the command."""
     for epsilon, verdict in ((1.0, "not refuted"), (0.25, "refuted")):
         result = audit(
             client, claim=DP(epsilon=epsilon), data=Scalars(0, 1), budget=3000, detect=2.0
