@@ -18,7 +18,7 @@ KNOWN = {
     "browser/test_installing.py": (3, "what only Debian does"),
     "cli/test_resume.py": (3, "what only Linux shows in /proc"),
     "targets/foreign/test_hostile.py": (1, "what only Linux shows in /proc"),
-    "trials/isolation/test_hosts.py": (2, "what only Linux limits, and namespaces"),
+    "trials/isolation/test_hosts.py": (3, "what only Linux limits, and namespaces"),
     "mechanisms/test_conformance.py": (4, "mechanisms that are not of the kind"),
     "mechanisms/chaudhuri_vinterbo_2013/test_perturbation.py": (1, "no such parameter"),
 }
