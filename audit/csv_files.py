@@ -52,13 +52,8 @@ FILL = (
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell that no spreadsheet computes; `text_of_cell` undoes it."""
+    """Return a text as a cell that no spreadsheet computes."""
     return f"'{text}" if text.startswith(COMPUTED) else text
-
-
-def text_of_cell(cell: str) -> str:
-    """Return the text that `cell` has made a cell of."""
-    return cell.removeprefix("'")
 
 
 def is_file(path: Path) -> bool:

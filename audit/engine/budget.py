@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 from scipy.special import ndtri
 
 from dpassay.stats.alpha import Spending
 from dpassay.stats.health import ALARM
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.blocks import BLOCK
 
 LEAST_SCREENING = 100
 SURE = 1.645
@@ -21,11 +22,12 @@ FINALISTS = 4
 """So many cells are certified at least, if there are so many pairs; one per query where there are
 more queries."""
 SHARE = 1 / 8
-"""Of alpha, for all looks of a race together."""
-RACERS, SCREENED, SHORTEST, GROWTH, PART = 3, 32, 16, 1.5, 4
-"""The cells of a race at most, the trials per side that choose them, those before the first look,
-by what they grow from look to look, and the part of the certification trials that the last look has
-at most."""
+"""Of alpha, for a race."""
+RACERS, PART = 3, 2
+"""The cells of a race at most, and the part of the certification trials that one has at most."""
+SCREENED, REACH = (32, 128, 512), 8
+"""The trials per side that choose the cells of a race, stage by stage, and so many times as many at
+most certify before the last; twice as many as the first say where to cut numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +46,14 @@ class Budget:
     events: int = 2
 
     @property
-    def lots(self) -> tuple[int, ...]:
-        """Into what lots the certification trials are cut: there is one look, at all of them."""
-        return (self.draws,)
+    def pilot(self) -> int:
+        """Return after how many trials numbers are cut into bins."""
+        return BLOCK
 
     @property
     def race(self) -> Race:
         """Return what may be spent first on a claim that is grossly false."""
-        draws, alpha = max(SHORTEST, self.draws // PART), SHARE * self.alpha
+        draws, alpha = max(SCREENED[0], self.draws // PART), SHARE * self.alpha
         return Race(draws=draws, alpha=alpha, alarm=self.alarm / 2, events=self.events)
 
     @property
@@ -106,21 +108,28 @@ class Budget:
             cells=sum(min(each, len(group.pairs)) * len(group.queries) for group in groups),
             queries=sum(len(group.queries) for group in groups),
             profiled=profiled,
-            looks=len(self.lots),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race(Budget):
-    """A budget of a few cells, whose trials grow from look to look and end with a proof."""
+    """A budget of one cell, which a few trials choose, with as many as seem to be needed."""
+
+    screened: int = SCREENED[0]
 
     @property
-    def lots(self) -> tuple[int, ...]:
-        """Into what lots the trials are cut; a look follows each."""
-        looks = [SHORTEST]
-        while looks[-1] * GROWTH <= self.draws:
-            looks.append(int(looks[-1] * GROWTH))
-        return tuple(int(size) for size in np.diff([0, *looks]))
+    def stages(self) -> Iterator[Race]:
+        """Return the stages of a race: the first has half of alpha, the next a quarter."""
+        for stage, screened in enumerate(SCREENED, 1):
+            most = self.draws if screened == SCREENED[-1] else min(self.draws, REACH * screened)
+            if screened <= most:
+                part = self.alpha / 2**stage
+                yield replace(self, draws=most, screened=screened, alpha=part)
+
+    @property
+    def pilot(self) -> int:
+        """Return after how many trials numbers are cut into bins."""
+        return 2 * SCREENED[0]
 
     def finalists(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """One pair per query."""
@@ -128,9 +137,8 @@ class Race(Budget):
 
     def screening_of(self, groups: tuple[PairGroup, ...]) -> tuple[int, ...]:
         """Few trials per dataset, of which a gross leak shows."""
-        return (SCREENED,) * len(groups)
+        return (self.screened,) * len(groups)
 
     def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Return where alpha goes."""
-        spending = Budget.spending(self, groups, profiled=profiled)
-        return replace(spending, cells=min(RACERS, spending.cells))
+        return replace(Budget.spending(self, groups, profiled=profiled), cells=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Lot, parts
-from dpassay.engine.guards import Fresh, Guards, Place
+from dpassay.engine.guards import Fresh, Guards, Place, drawn_afresh, singles, task
 from dpassay.engine.testers.tester import Finalist
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.trials.blocks import BlockCounts, joined
@@ -19,6 +18,8 @@ from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Counts = NDArray[np.int64]
+PROCESSES = 16
+"""New processes that the trials of a race are spread over: what each of them holds fast shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,28 +104,34 @@ def certified(
     executor: Executor,
     finalists: list[Finalist],
     screened: Screened,
-    sizes: Sequence[int],
+    size: int,
     progress: Progress,
-    enough: Callable[[Certification], bool | None],
-) -> Certification | None:
-    """Draw trials of every finalist's pair, lot by lot, until all so far are `enough`.
+) -> Certification:
+    """Draw so many trials of every finalist's pair; `screened` keeps them."""
+    pairs, lot = sorted({(each.group, each.pair) for each in finalists}), ("certify", size, 0)
+    found = screened.lots.setdefault(lot, {})
+    _draw(executor, pairs, found, lot, progress)
+    places = {(g, pair) for g, other in pairs for pair in (None, other)}
+    counts = {place: found[place].calls.sum(axis=0) for place in places}
+    return Certification(counts=counts, lots=(lot,))
 
-    `sizes` are of the lots; `screened` keeps them. None where `enough` gives up by None, or the
-    last lot was not enough.
+
+def certified_afresh(
+    executor: Executor, finalist: Finalist, screened: Screened, rows: int, first: int
+) -> Certification:
+    """Draw so many trials of a finalist's pair in each of `PROCESSES` new processes.
+
+    Some of these make the calls of one row, too, that a guard looks at. `first` numbers the lots.
     """
-    pairs = sorted({(each.group, each.pair) for each in finalists})
-    lots: list[Lot] = []
-    for number, size in enumerate(sizes):
-        lots.append(("certify", size, number))
-        _draw(executor, pairs, screened.lots.setdefault(lots[-1], {}), lots[-1], progress)
-        counts: dict[Place, Counts] = {}
-        for place in {(g, pair) for g, other in pairs for pair in (None, other)}:
-            first, *more = (screened.lots[lot][place].calls.sum(axis=0) for lot in lots)
-            counts[place] = sum(more, first)
-        found = Certification(counts=counts, lots=tuple(lots))
-        if (ends := enough(found)) is not False:
-            return found if ends else None
-    return None
+    sides = (finalist.group, None), (finalist.group, finalist.pair)
+    wanted = ("certify", rows, range(first, first + PROCESSES))
+    single = singles(PROCESSES * rows, few=True)
+    (drawn, _), _ = drawn_afresh(executor, sides, [wanted, single], screened.fresh)
+    lots = tuple(("certify", rows, number) for number in wanted[2])
+    for place, lot in enumerate(lots):
+        screened.lots[lot] = {side: drawn[side][place] for side in sides}
+    counts = {each: joined(found).calls.sum(axis=0) for each, found in drawn.items()}
+    return Certification(counts=counts, lots=lots)
 
 
 def _draw(
@@ -135,14 +142,12 @@ def _draw(
     progress: Progress,
 ) -> None:
     """Draw a lot of every pair that has none of it yet, from states that are made anew."""
-    phase, size, number = lot
     wanted = [place for place in pairs if place not in found]
     by_group = itertools.groupby(wanted, key=lambda place: place[0])
     sides: list[Place] = [
         (g, pair) for g, some in by_group for pair in (None, *(pair for _, pair in some))
     ]
-    tasks = [Task(group=g, pair=pair, phase=phase, size=size, lot=number) for g, pair in sides]
-    drawn, done = executor.drawn(tasks), 0
+    drawn, done = executor.drawn([task(side, lot) for side in sides]), 0
     for place in sides:
         found[place] = next(drawn)
         if place[1] is not None:

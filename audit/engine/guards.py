@@ -41,10 +41,10 @@ about."""
 FEW, FIRST = 4096, (16, 16)
 """Of fewer certification trials the first look follows more processes: what four of them hold fast
 may agree by chance, and so few trials show no other guard that they are copies. They draw as many
-as certified: a race ends where its trials just refute, and a part of them hardly ever would."""
+as certified, of which a part might refute nothing."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
-trials, and an eighth where a replay follows."""
+trials, and an eighth where they are made as soon as a claim is refuted."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -56,7 +56,9 @@ Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
 Wanted = tuple[str, int, range]
 """Trials in new processes: their phase, how many a process draws of a side, the processes."""
-Fresh = dict[tuple[Place, str, int, range], dict[Place, Calls]]
+Drawn = dict[Place, tuple[BlockCounts, ...]]
+"""Trials of both sides, lot by lot."""
+Fresh = dict[tuple[Place, str, int, range], Drawn]
 Refutes = Callable[[Mapping[Place, Calls]], bool]
 """Whether counts (q, K) of the two sides of a pair refute the claim by themselves."""
 
@@ -135,26 +137,32 @@ class Guards:
         self._judge(varied, VARIED)
         self._judge(copied, COPIED)
 
-    def asked_again(self, group: int, pair: int, *, refuted: bool) -> None:
+    def asked_again(self, group: int, pair: int, *, confirmed: bool) -> None:
         """Raise `TargetError` unless a pair's trials come out again and single rows are alike.
 
-        Of a pair that `refuted` a claim the same processes draw what `confirmed` looks at first.
+        The same processes draw what is looked at first where that is to be `confirmed`.
         """
         sides, last = ((group, None), (group, pair)), self.lots[-1]
-        places = [len(blocks(size)) for _, size, _ in self.lots]
-        one = self.lots[max(0, len(places) - 2)]  # the last lots are the smallest
-        ends = {sum(places[:-2]): (one, 0), sum(places) - 1: (last, blocks(last[1])[-1])}
+        count = sum(len(blocks(size)) for _, size, _ in self.lots)
+        ends = {0: (self.lots[0], 0)} if len(self.lots) == 1 else {}
+        ends |= {count - 1: (last, blocks(last[1])[-1])}
+        seen: tuple[Place, str, int, range] = (sides[1], "again", last[1], range(len(self.lots)))
         again = {
-            Piece(task=self._task(phase, side, size, lot), first=k, stop=k + 1): place
+            Piece(task=task(side, (phase, size, lot)), first=k, stop=k + 1): place
             for place, ((phase, size, lot), k) in ends.items()
             for side in sides
+            if seen not in self.fresh
         }
-        rows = min(SINGLES, max(1, self.draws // ((8 if refuted else 2) * LOTS)))
-        single, *_ = self._fresh(
-            sides, ("single", rows, range(LOTS)), *self._looks[: int(refuted)], again=again
-        )
+        self.fresh[seen] = {}
+        raced, looks = len(self.lots) > 1, self._looks[: int(confirmed)]
+        wanted = [singles(self.draws, few=confirmed or raced), *looks]
+        (single, *_), repeated = drawn_afresh(self.executor, sides, wanted, self.fresh, [*again])
+        for piece, one in zip(again, repeated, strict=True):
+            side = piece.task.group, piece.task.pair
+            if self.executor.seeded and one.marks[0] != self.certified[side].marks[again[piece]]:
+                raise TargetError(unrepeatable(self._change(side)))
         unlike = {
-            side: _unlike(self.certified[side].calls.sum(axis=0), lots.sum(axis=1))
+            side: _unlike(self.certified[side].calls.sum(axis=0), np.stack(_sums(lots)))
             for side, lots in single.items()
         }
         self._judge(unlike, SINGLE)
@@ -169,10 +177,12 @@ class Guards:
         """
         sides, trials = ((group, None), (group, pair)), 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for _, size, lots in self._looks:
+        for look in self._looks:
+            _, size, lots = look
             trials += len(lots) * size
-            for side, found in self._fresh(sides, ("confirm", size, lots))[0].items():
-                drawn[side].extend(found)
+            (new,), _ = drawn_afresh(self.executor, sides, [look], self.fresh)
+            for side, found in new.items():
+                drawn[side].extend(each.calls for each in found)
             alike: dict[Place, Array] = {}
             for side, every in drawn.items():
                 before = self.certified[side].calls[:, [query]].sum(axis=0)
@@ -180,11 +190,7 @@ class Guards:
                 at = _alike(before, [lot[:, [query]] for lot in every])
                 alike[side][query] = at[0] - math.log(len(LOOKS))
             self._judge(alike, CONFIRM)
-            # a dependence that no guard detects still makes luck likelier, so fewer trials count
-            spread = _dispersion([lot[:, query] for lot in each] for each in drawn.values())
-            counts = {side: np.concatenate(each).sum(axis=0) for side, each in drawn.items()}
-            worth = 1 / max(1.0, spread)
-            if refutes({k: np.rint(worth * n).astype(np.int64) for k, n in counts.items()}):
+            if refutes(worth_of(drawn, query)):
                 return
         raise TargetError(KEPT.format(trials, lots.stop))
 
@@ -198,44 +204,6 @@ class Guards:
             for (_, part), lots in zip(looks, itertools.pairwise(ends), strict=True)
         ]
 
-    def _fresh(
-        self, sides: tuple[Place, Place], *wanted: Wanted, again: Mapping[Piece, int] = {}
-    ) -> list[dict[Place, Calls]]:
-        """Return lots of both sides, counts (lots, calls, q, K), which are drawn once.
-
-        S and S' in turn, and lots of one number in a process of their own. The first of these
-        begins with pieces that were drawn before, and must come out as they did where coins are
-        seeded; `again` says at which place of what was drawn each of them is.
-        """
-        missing = [each for each in wanted if (sides[1], *each) not in self.fresh]
-        shards = [
-            [
-                Piece(task=self._task(phase, side, size, lot), first=0, stop=blocks(size).stop)
-                for phase, size, lots in missing
-                if lot in lots
-                for side in (sides[::-1] if lot % 2 else sides)
-            ]
-            for lot in sorted({lot for *_, lots in missing for lot in lots})
-        ]
-        shards[:1] = [[*again, *shard] for shard in shards[:1]]
-        found: dict[tuple[str, Place], list[Calls]] = {}
-        drawn = self.executor.afresh([tuple(shard) for shard in shards])
-        for shard, counts in zip(shards, drawn, strict=True):
-            for piece, one in zip(shard, counts, strict=True):
-                place = piece.task.group, piece.task.pair
-                if piece not in again:
-                    found.setdefault((piece.task.phase, place), []).append(one.calls)
-                    continue
-                before = self.certified[place].marks
-                if self.executor.seeded and one.marks[0] != before[again[piece]]:
-                    raise TargetError(unrepeatable(self._change(place)))
-        for each in missing:
-            self.fresh[sides[1], *each] = {side: np.stack(found[each[0], side]) for side in sides}
-        return [self.fresh[sides[1], *each] for each in wanted]
-
-    def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:
-        return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
-
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
         """Raise `TargetError` for the worst dataset if the average over all is too large."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
@@ -245,6 +213,66 @@ class Guards:
 
     def _change(self, place: Place) -> Change | None:
         return None if place[1] is None else self.groups[place[0]].pairs.changes[place[1]]
+
+
+def drawn_afresh(
+    executor: Executor,
+    sides: tuple[Place, Place],
+    wanted: Sequence[Wanted],
+    fresh: Fresh,
+    again: Sequence[Piece] = (),
+) -> tuple[list[Drawn], tuple[BlockCounts, ...]]:
+    """Return lots of both sides, which are drawn once and kept in `fresh`, and counts of `again`.
+
+    S and S' in turn, and lots of one number in a process of their own. The first of these begins
+    with the pieces that are drawn `again`.
+    """
+    missing = [each for each in wanted if (sides[1], *each) not in fresh]
+    shards = [
+        [
+            Piece(task=task(side, (phase, size, lot)), first=0, stop=blocks(size).stop)
+            for phase, size, lots in missing
+            if lot in lots
+            for side in (sides[::-1] if lot % 2 else sides)
+        ]
+        for lot in sorted({lot for *_, lots in missing for lot in lots})
+    ] or [[]]
+    shards[0][:0] = again
+    asked = [tuple(shard) for shard in shards if shard]
+    counts = [*zip(itertools.chain(*asked), itertools.chain(*executor.afresh(asked)), strict=True)]
+    found: dict[tuple[str, Place], list[BlockCounts]] = {}
+    for piece, one in counts[len(again) :]:
+        found.setdefault((piece.task.phase, (piece.task.group, piece.task.pair)), []).append(one)
+    for each in missing:
+        fresh[sides[1], *each] = {side: tuple(found.get((each[0], side), ())) for side in sides}
+    return [fresh[sides[1], *each] for each in wanted], tuple(
+        one for _, one in counts[: len(again)]
+    )
+
+
+def task(side: Place, lot: Lot) -> Task:
+    """Return a lot of trials of a dataset."""
+    (group, pair), (phase, size, number) = side, lot
+    return Task(group=group, pair=pair, phase=phase, size=size, lot=number)
+
+
+def singles(draws: int, *, few: bool) -> Wanted:
+    """Return the calls of one row that are asked for beside so many certification trials."""
+    return "single", min(SINGLES, max(1, draws // ((8 if few else 2) * LOTS))), range(LOTS)
+
+
+def worth_of(drawn: Mapping[Place, Sequence[Calls]], query: int) -> dict[Place, Calls]:
+    """Return the counts (q, K) of lots, fewer where they vary more than independent trials do.
+
+    A dependence that no guard detects still makes luck likelier.
+    """
+    spread = max(1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values()))
+    counts = {side: np.concatenate(list(each)).sum(axis=0) for side, each in drawn.items()}
+    return {side: np.rint(each / spread).astype(np.int64) for side, each in counts.items()}
+
+
+def _sums(lots: Iterable[BlockCounts]) -> list[Calls]:
+    return [each.calls.sum(axis=0) for each in lots]
 
 
 def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:

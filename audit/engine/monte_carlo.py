@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,20 +12,24 @@ from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import RACERS, Budget, Race
+from dpassay.engine.budget import RACERS, SCREENED, Budget, Race
 from dpassay.engine.certification import (
+    PROCESSES,
     Certification,
+    Counts,
     Screened,
     certified,
+    certified_afresh,
     guards_over,
     screen,
 )
 from dpassay.engine.directions import OpenExecutor, learned
 from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.guards import LOOKS, Place
+from dpassay.engine.guards import LOOKS, Place, worth_of
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.tester import CellEffort, Finalist, Tester
 from dpassay.errors import TargetError
@@ -33,13 +38,17 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.power import SCREEN_ALPHA, Screening
 from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.blocks import BLOCK
 from dpassay.trials.encoders import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
+ATTEMPTS = (0.6, 0.25, 0.15)
+"""Shares of alpha: where trials that were planned do not refute, all so far plan anew."""
+LIKELY, PULL = 0.9, 0.6
+"""The trials of a race are as many as refute so probably, if what the few trials before them show
+is so many standard errors too much, about."""
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -73,7 +82,8 @@ class Sampling:
     progress: Progress
     accepted: Accepted
     raced: bool
-    _trials: dict[bool, Trials | TargetError] = field(default_factory=dict)
+    _trials: dict[tuple[bool, int], Trials | TargetError] = field(default_factory=dict)
+    _groups: list[PairGroup] = field(default_factory=list)  # with those that were learned
 
     def hold(self, claim: Claim) -> Evidence:
         """Hold the trials against a claim; those that need the same counts share them.
@@ -85,42 +95,22 @@ class Sampling:
                 f"it has no exact law for these data, and {claim} is held against computed errors "
                 "only"
             )
-        if claim.means not in self._trials:
-            try:
-                self._trials[claim.means] = self._opened(means=claim.means)
-            except TargetError as error:
-                self._trials[claim.means] = error
-        trials = self._trials[claim.means]
-        if isinstance(trials, TargetError):
-            raise trials
-        bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
-        testers = [kind_of(point, self.target, bins) for point in claim.points]
-
-        def clearest(screened: Screened) -> Tester:
-            """Return the tester of the point that the worst cell exceeds most clearly."""
-            every = [c[:, :, query] for c in screened.counts for query in range(c.shape[2])]
-
-            def clear(tester: Tester) -> float:
-                return max(0.0, *(float(tester.rank(sides)[0].max()) for sides in every))
-
-            return max(testers, key=clear) if len(testers) > 1 else testers[0]
-
-        found: Evidence | None = None
-        budget = self.budget
-        if self.raced:
-            few = trials.screened(budget.race)
-            tester, how = clearest(few), (few, budget.race, trials.runner, self.progress)
+        found, spent = None, 0
+        for race in self.budget.race.stages if self.raced else ():
+            trials, few, tester = self._screened(claim, race)
             with suppress(TargetError):  # the whole audit meets it again, and says why
-                found = raced_evidence(tester, trials.groups, *how)
-            budget = budget.after_race
+                how = few, race, trials.runner, self.progress
+                if found := raced_evidence(tester, trials.groups, *how):
+                    break
+            spent += few.trials
         if found is None:
-            whole = trials.screened(budget)
-            tester = clearest(whole)
+            budget = self.budget.after_race if self.raced else self.budget
+            trials, whole, tester = self._screened(claim, budget)
             found = monte_carlo_evidence(
                 tester, trials.groups, whole, budget, trials.runner, self.progress
             )
-            found = replace(found, trials=found.trials + (few.trials if self.raced else 0))
-        if len(testers) > 1:
+        found = replace(found, trials=found.trials + spent)
+        if len(claim.points) > 1:
             found = replace(found, point=tester.claim)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
         again = certified_again(
@@ -128,18 +118,42 @@ class Sampling:
         )
         return replace(found, again=again) if again else found
 
-    def _opened(self, *, means: bool) -> Trials:
-        draws = self.budget.screening(self.groups), self.budget.draws // 2
-        more = learned(self.target, self.groups, draws, self.open_executor, self.progress)
-        groups = (*self.groups, *more)
+    def _screened(self, claim: Claim, budget: Budget) -> tuple[Trials, Screened, Tester]:
+        """Return the trials, the screening, and the tester of the point exceeded most clearly."""
+        # labels are not cut into bins: nothing depends on a pilot
+        key = claim.means, 0 if self.target.numbers is None or claim.means else budget.pilot
+        if key not in self._trials:
+            try:
+                self._trials[key] = self._opened(*key)
+            except TargetError as error:
+                self._trials[key] = error
+        trials = self._trials[key]
+        if isinstance(trials, TargetError):
+            raise trials
+        bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
+        testers = [kind_of(point, self.target, bins) for point in claim.points]
+        screened = trials.screened(budget)
+        every = [c[:, :, query] for c in screened.counts for query in range(c.shape[2])]
+
+        def clear(tester: Tester) -> float:
+            return max(0.0, *(float(tester.rank(sides)[0].max()) for sides in every))
+
+        return trials, screened, max(testers, key=clear) if len(testers) > 1 else testers[0]
+
+    def _opened(self, means: bool, pilot: int) -> Trials:
+        if not self._groups:
+            draws = self.budget.screening(self.groups), self.budget.draws // 2
+            more = learned(self.target, self.groups, draws, self.open_executor, self.progress)
+            self._groups.extend((*self.groups, *more))
+        groups = tuple(self._groups)
         codings: tuple[Coding, ...] = (Labels(self.target.labels),) * len(groups)
         if self.target.numbers is not None and means:
             codings = (Rounded(*self.target.numbers),) * len(groups)
-        elif self.target.numbers is not None:  # a pilot says where to cut
-            pilot = self.open_executor(groups, (Pilot(),) * len(groups))
+        elif pilot:  # it says where to cut
+            runner = self.open_executor(groups, (Pilot(),) * len(groups))
             places = range(len(groups))
-            tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in places]
-            codings = tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
+            tasks = [Task(group=g, pair=None, phase="pilot", size=pilot) for g in places]
+            codings = tuple(bins_from(quantiles) for quantiles in runner.counts(tasks))
         runner = self.open_executor(groups, codings)
         return Trials(runner=runner, groups=groups, codings=codings, progress=self.progress)
 
@@ -159,8 +173,7 @@ def monte_carlo_evidence(
     them, at the error probabilities of `Spending`.
     """
     finalists = _finalists(tester, groups, screened, budget)
-    trials = certified(executor, finalists, screened, budget.lots, progress, lambda _: True)
-    assert trials is not None
+    trials = certified(executor, finalists, screened, budget.draws, progress)
     return _evidence(tester, groups, screened, budget, executor, finalists, trials)
 
 
@@ -172,34 +185,79 @@ def raced_evidence(
     executor: Executor,
     progress: Progress,
 ) -> Evidence | None:
-    """Bound the leaks of a few cells from ever more trials, until one of the bounds refutes.
+    """Bound the leak of the cell that takes the fewest trials, if these refute the claim.
 
-    Every look has a share of alpha, so that the bounds of all looks hold together. None where the
-    last look refutes nothing, or more trials promise little.
+    They are drawn in new processes, where nothing is left of what the screening has seen. None
+    where as many as the budget allows promise little, or where they do not refute.
     """
-    alpha = _spending(tester, groups, budget).each_lower
-    least = [
+    spending = _spending(tester, groups, budget)
+    looks = [
         (-tester.lower(each, *_sides(screened, each), SCREEN_ALPHA).value, each.place, each)
         for each in _finalists(tester, groups, screened, budget)
     ]
-    finalists = [each for *_, each in sorted(least, key=lambda known: known[:2])[:RACERS]]
-    finalists.sort(key=lambda each: each.place)
+    some = [each for *_, each in sorted(looks, key=lambda known: known[:2])[:RACERS]]
+    known = [(each, screened.counts[each.group][:, each.pair, each.query]) for each in some]
+    lots = itertools.count(len(ATTEMPTS) * SCREENED.index(budget.screened))
+    for share, lot in zip(ATTEMPTS, lots, strict=False):
+        part = replace(budget, alpha=share * budget.alpha)
+        alpha = replace(spending, alpha=part.alpha).each_lower
+        plans = [_planned(tester, *each, alpha, budget.draws) for each in known]
+        place = min(range(len(plans)), key=lambda k: plans[k][0])
+        rows, found = plans[place]
+        if rows * PROCESSES > budget.draws:
+            return None
+        progress("certifying", 0, 1)
+        trials = certified_afresh(executor, found, screened, rows, lot * PROCESSES)
+        drawn = {
+            side: [screened.lots[lot][side].calls for lot in trials.lots] for side in trials.counts
+        }
+        either = worth_of(drawn, found.query), trials.counts
+        if all(_refutes(tester, found, counts, alpha) for counts in either):
+            return _evidence(tester, groups, screened, part, executor, [found], trials)
+        # all trials of this pair so far choose its event anew
+        more = [trials.counts[found.group, pair][found.query] for pair in (None, found.pair)]
+        both = known[place][1] + np.array(more)
+        ranking, events = tester.rank(both[:, None])
+        direction = int(ranking[:, 0].argmax())
+        found = replace(found, direction=direction, event=int(events[direction, 0]))
+        known = [(found, both)]
+    return None
 
-    def enough(trials: Certification) -> bool | None:
-        shrinks, hope = math.sqrt(sum(size for _, size, _ in trials.lots) / budget.draws), False
-        for each in finalists:
-            sides = trials.of(each)
-            bound = tester.lower(each, *sides, alpha).value
-            leak = tester.leak(*tester.seen(each, *sides))
-            if bound > tester.promised:
-                return True
-            hope |= not leak - (leak - bound) * shrinks <= tester.promised  # or it is not finite
-        return False if hope else None
 
-    trials = certified(executor, finalists, screened, budget.lots, progress, enough)
-    if trials is None:
-        return None
-    return _evidence(tester, groups, screened, budget, executor, finalists, trials)
+def _planned(
+    tester: Tester, each: Finalist, both: Counts, alpha: float, most: int
+) -> tuple[int, Finalist]:
+    """Return how many trials a side of each process refute with `LIKELY`, and the test for them.
+
+    If base and neighbour, (2, K), are a little more alike than what was counted. More than `most`
+    trials in all where none do.
+    """
+    one, other = both[each.direction], both[1 - each.direction]
+    counted = int(one.sum())
+    p1, p0 = np.clip(tester.seen(each, one, other), 0.0, 1.0)
+    error = math.sqrt(max(p1 * (1 - p1), p0 * (1 - p0)) / counted + 1 / counted**2)
+    pull = min(1.0, 2 * PULL * error / (p1 - p0)) if p1 > p0 else 1.0
+    alike = np.array([one, other]) + pull / 2 * np.array([other - one, one - other])
+    stricter = float(ndtr(ndtri(alpha) - ndtri(LIKELY)))
+
+    def planned(rows: int) -> Finalist:
+        return replace(each, method=tester.choose(each.event, one, other, rows * PROCESSES, alpha))
+
+    def enough(rows: int) -> bool:
+        x, y = np.rint(rows * PROCESSES / counted * alike).astype(np.int64)
+        return tester.lower(planned(rows), x, y, stricter).value > tester.promised
+
+    every = range(1, most // PROCESSES + 1)
+    rows = every[bisect_left(every, True, key=enough)] if enough(every[-1]) else every.stop
+    return rows, planned(rows)
+
+
+def _refutes(
+    tester: Tester, finalist: Finalist, counts: Mapping[Place, Counts], alpha: float
+) -> bool:
+    """Return whether counts of both sides refute the claim by themselves."""
+    sides = Certification(counts=dict(counts), lots=()).of(finalist)
+    return tester.lower(finalist, *sides, alpha).value > tester.promised
 
 
 def _spending(tester: Tester, groups: tuple[PairGroup, ...], budget: Budget) -> Spending:
@@ -234,18 +292,14 @@ def _evidence(
     )
     worst = max(cells, key=badness)
     refuted = worst.lower.value > tester.promised
-    guards.asked_again(worst.group, worst.pair, refuted=refuted)
-    if refuted:
+    # what a race certifies has been drawn in new processes already
+    confirmed = refuted and not isinstance(budget, Race)
+    guards.asked_again(worst.group, worst.pair, confirmed=confirmed)
+    if confirmed:
         at = worst.group, worst.pair, worst.query
         suspect = next(each for each in finalists if each.place == at)
-
-        def refutes(counts: Mapping[Place, NDArray[np.int64]]) -> bool:
-            """Return whether counts of both sides refute the claim by themselves."""
-            sides = Certification(counts=dict(counts), lots=()).of(suspect)
-            bound = tester.lower(suspect, *sides, budget.alpha / len(LOOKS))
-            return bound.value > tester.promised
-
-        guards.confirmed(*at, refutes)
+        alpha = budget.alpha / len(LOOKS)
+        guards.confirmed(*at, lambda counts: _refutes(tester, suspect, counts, alpha))
     screening = Screening(
         draws=min(budget.screening_of(groups)),
         pairs=max(len(group.pairs) for group in groups),

@@ -152,12 +152,6 @@ def whole_file(path: Path, argument: str = "") -> Iterator[BinaryIO]:
         raise InvalidInput(f"{named}: cannot be written ({why})") from None
 
 
-def unpacked(path: Path) -> str:
-    """Return the text of a file that `write_text` wrote; one that ends in .gz is unpacked."""
-    held = path.read_bytes()
-    return (gzip.decompress(held) if path.suffix == ".gz" else held).decode()
-
-
 def exists(path: Path) -> bool:
     """Return whether there is something at a path, as far as it can be looked at."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,17 +13,20 @@ from scipy.stats import binom
 
 from dpassay.api import audit
 from dpassay.claims import DP, GDP, PredictionStability, Stability
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Labelled
-from dpassay.engine.budget import SHARE, Budget
+from dpassay.engine import certification
+from dpassay.engine.budget import PART, SHARE, Budget
+from dpassay.engine.certification import PROCESSES
 from dpassay.engine.guards import Guards
+from dpassay.engine.monte_carlo import ATTEMPTS, _planned
 from dpassay.engine.result import Result
+from dpassay.engine.testers.events import Events
+from dpassay.engine.testers.tester import Finalist
 from dpassay.errors import TargetError
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.search.spaces import Scalars
-from dpassay.stats.bounds import Counts
-from dpassay.stats.lower_bounds import NAMES, Method, lower_bound
-from dpassay.stats.scales import scale_of
 from tests.engine.recorded import recorded
 from tests.statistical import dependent
 from tests.statistical.test_guards import PAIRS
@@ -64,73 +66,86 @@ def run(function: Any, *, claim: Any = None, **settings: Any) -> Result:
     return audit(function, claim=claim or DP(epsilon=1.0), pairs=PAIRS, queries=[[0.0]], **given)
 
 
-def test_looks_grow_by_half_and_end_within_a_quarter_of_the_trials() -> None:
-    assert tuple(itertools.accumulate(Budget(draws=1000, alpha=0.1).race.lots)) == (
-        *(16, 24, 36, 54, 81, 121, 181),
-    )
-    for draws in (100, 20_000, 10**7):
-        looks = tuple(itertools.accumulate(Budget(draws=draws, alpha=0.1).race.lots))
-        assert looks[0] == 16
-        assert draws < 100 or 1.5 * looks[-1] >= draws // 4 >= looks[-1]
+def test_stages_share_alpha_and_reach_ever_farther() -> None:
+    for draws, known in ((100, [32]), (1000, [32, 128]), (20_000, [32, 128, 512])):
+        race = Budget(draws=draws, alpha=0.1).race
+        stages = [*race.stages]
+        assert [each.screened for each in stages] == known
+        assert [each.alpha for each in stages] == [
+            race.alpha / 2**k for k in range(1, len(known) + 1)
+        ]
+        assert all(each.screened <= each.draws <= max(32, draws // PART) for each in stages)
+    assert sum(ATTEMPTS) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", NAMES)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
-    method: Method, epsilon: float
-) -> None:
-    """Every count on both sides at every look, for laws at the border of the claim."""
-    scale, budget = scale_of(DP(epsilon=epsilon)), Budget(draws=220, alpha=0.5).race
-    each = budget.alpha / len(budget.lots)
-    largest = 0.0
-    for p0 in (0.02, 1 / (1 + np.exp(epsilon)), 0.3 * np.exp(-epsilon)):
-        p1, alive, refuted, n = min(1.0, p0 * np.exp(epsilon)), np.ones((1, 1)), 0.0, 0
-        for size in budget.lots:
-            steps = [binom.pmf(np.arange(size + 1), size, p) for p in (p1, p0)]
-            for axis, step in enumerate(steps):
-                alive = np.apply_along_axis(np.convolve, axis, alive, step)
-            n += size
-            for x, y in zip(*np.nonzero(alive > 1e-12), strict=True):
-                if x / n > np.exp(epsilon) * y / n and _exceeds(
-                    method, x, y, n, scale, each, epsilon
-                ):
-                    refuted += alive[x, y]
-                    alive[x, y] = 0.0
+def test_the_error_of_an_attempt_is_enumerated_at_the_worst_law(epsilon: float) -> None:
+    """Every screening of a law at the border of the claim plans trials and their test."""
+    tester = Events(claim=DP(epsilon=epsilon), labels=(0, 1))
+    screened, alpha, largest = np.arange(9), 0.3, 0.0
+    for p0 in (0.05, 1 / (1 + np.exp(epsilon))):
+        p1, refuted = p0 * np.exp(epsilon), 0.0
+        before = binom.pmf(screened[:, None], 8, p1) * binom.pmf(screened, 8, p0)
+        for x, y in zip(*np.nonzero(before > 1e-4), strict=True):
+            both = np.array([[8 - x, x], [8 - y, y]])
+            ranking, events = tester.rank(both[:, None])
+            direction = int(ranking[:, 0].argmax())
+            event = int(events[direction, 0])
+            cell = Finalist(
+                group=0,
+                pair=0,
+                query=0,
+                direction=direction,
+                event=event,
+                apparent=0.0,
+                frequency=0.0,
+                method=None,
+            )
+            rows, found = _planned(tester, cell, both, alpha, 64)
+            if (n := rows * PROCESSES) <= 64:
+                one, other = ([1 - p, p][event] for p in ((p1, p0), (p0, p1))[direction])
+                refuted += before[x, y] * _rejected(tester, found, n, one, other, alpha)
         largest = max(largest, refuted)
-    assert each / 1000 < largest <= budget.alpha
+    assert alpha / 1000 < largest <= alpha
 
 
-def _exceeds(
-    method: Method, x: int, y: int, n: int, scale: Any, alpha: float, epsilon: float
-) -> bool:
-    counts = Counts(x=int(x), n1=n, y=int(y), n0=n)
-    return lower_bound(method, counts, scale=scale, alpha=alpha).value > epsilon
+def _rejected(tester: Events, found: Finalist, n: int, p1: float, p0: float, alpha: float) -> float:
+    """Return the probability that n trials a side refute: the least x that does, for every y."""
+    total, least = 0.0, 0
+    for y in range(n + 1):
+        while least <= n:
+            one, other = (np.roll([n - k, k], 1 - found.event) for k in (least, y))
+            if tester.lower(found, one, other, alpha).value > tester.promised:
+                break
+            least += 1
+        total += float(binom.sf(least - 1, n, p1) * binom.pmf(y, n, p0))
+    return total
 
 
 @pytest.mark.parametrize(
     ("function", "claim", "most"),
     [
-        (no_noise, DP(epsilon=1.0), 140),
-        (response(2.0), DP(epsilon=1.0), 430),
-        (response(2.0), DP(epsilon=1.0, delta=0.01), 430),
-        (response(1.5), GDP(mu=0.7), 800),
-        (response(1.0), Stability(gamma=0.1), 400),
-        (response(1.0), PredictionStability(gamma=0.1), 400),
+        (no_noise, DP(epsilon=1.0), 200),
+        (response(2.0), DP(epsilon=1.0), 600),
+        (response(2.0), DP(epsilon=1.0, delta=0.01), 600),
+        (response(1.5), GDP(mu=0.7), 1000),
+        (response(1.0), Stability(gamma=0.1), 800),
+        (response(1.0), PredictionStability(gamma=0.1), 1000),
     ],
 )
 def test_a_broken_mechanism_is_red_within_few_runs(function: Answer, claim: Any, most: int) -> None:
-    """The bound is of the trials that refuted, and above the claim."""
+    """With pilot and guards, half of the time; the bound is of the trials that refuted."""
     numbers = (0.0, 1.0) if isinstance(claim, PredictionStability) else None
-    seen = Counting(function)
-    found = run(seen, claim=claim, numbers=numbers)
-    assert found.verdict == "refuted"
-    assert found.evidence is not None
-    assert found.lower > claim.promised
-    assert found.evidence.trials <= most
-    assert seen.rows < 3000  # with the replay of the refutation in new processes
-    slow = Counting(function)
-    assert run(slow, claim=claim, numbers=numbers, stop_early=False).verdict == "refuted"
-    assert slow.rows > 10 * seen.rows
+    runs = []
+    for seed in range(5):
+        seen = Counting(function)
+        found = run(seen, claim=claim, numbers=numbers, seed=seed)
+        assert found.verdict == "refuted"
+        assert found.lower > claim.promised
+        assert found.evidence is not None
+        assert len(found.evidence.parts) == PROCESSES
+        runs.append(seen.rows)
+    assert sorted(runs)[2] <= most
 
 
 def test_a_claim_that_holds_is_audited_as_ever_with_seven_eighths_of_alpha() -> None:
@@ -143,30 +158,31 @@ def test_a_claim_that_holds_is_audited_as_ever_with_seven_eighths_of_alpha() -> 
     assert whole.lower - 0.02 < rest.lower < whole.lower
 
 
-def test_the_record_says_how_often_it_was_looked_and_the_witness_replays() -> None:
+def test_the_record_says_in_what_lots_it_was_drawn_and_the_witness_replays() -> None:
     found = run(response(2.0))
-    record = recorded([found])
-    entry = record["results"][0]
-    assert entry["spending"]["looks"] == len(Budget(draws=20_000, alpha=0.1).race.lots)
-    assert entry["spending"]["each_lower"] < entry["spending"]["alpha"] / entry["spending"]["looks"]
+    (entry,) = recorded([found])["results"]
+    assert entry["spending"]["each_lower"] < SHARE * (1 - CONFIDENCE) / 2
+    assert entry["spending"]["cells"] == 1
     again = replay(json.loads(json.dumps(make_witness(found))), target=found.target)
     assert again.reproduced
     assert again.refuted
 
 
-def test_what_the_replay_takes_back_is_audited_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    confirmed, asked = Guards.confirmed, list[int]()
+def test_what_a_guard_says_of_a_race_is_asked_of_the_whole_audit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, refuse = list[int](), Guards.asked_again
 
-    def luck_first(self: Guards, *given: Any) -> None:
+    def luck_first(self: Guards, *given: Any, **more: Any) -> None:
         asked.append(self.draws)
-        if len(asked) == 1:
-            raise TargetError("the refutation did not come out again")
-        confirmed(self, *given)
+        if self.draws < 20_000:
+            raise TargetError("rows that are asked for one by one come out otherwise")
+        refuse(self, *given, **more)
 
-    monkeypatch.setattr(Guards, "confirmed", luck_first)
+    monkeypatch.setattr(Guards, "asked_again", luck_first)
     assert run(response(2.0)).verdict == "refuted"
-    assert asked[0] < 1000
-    assert asked[1:] == [20_000]
+    assert max(asked[:-1]) < 10_000
+    assert asked[-1] == 20_000
 
 
 def test_a_search_ends_with_its_first_proof_unless_it_is_told_to_go_on() -> None:
@@ -201,6 +217,7 @@ def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the race came to: the guards alone draw more, and are left out here."""
     for name in ("asked_again", "confirmed"):
         monkeypatch.setattr(Guards, name, lambda *_, **__: None)
+    monkeypatch.setattr(certification, "singles", lambda *_, **__: ("single", 1, range(0)))
     for epsilon in (1.0, 1.15, 2.0):
         seen = Counting(response(epsilon))
         found = run(seen)
