@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Lot, parts
-from dpassay.engine.guards import Fresh, Guards, Place, drawn_afresh, singles, task
+from dpassay.engine.guards import PROCESSES, Fresh, Guards, Place, drawn_afresh, singles, task
 from dpassay.engine.testers.tester import Finalist
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.trials.blocks import BlockCounts, joined
@@ -18,8 +19,6 @@ from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Counts = NDArray[np.int64]
-PROCESSES = 16
-"""New processes that the trials of a race are spread over: what each of them holds fast shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,21 +116,22 @@ def certified(
 
 
 def certified_afresh(
-    executor: Executor, finalist: Finalist, screened: Screened, rows: int, first: int
+    executor: Executor, finalist: Finalist, screened: Screened, lots: Sequence[Lot]
 ) -> Certification:
-    """Draw so many trials of a finalist's pair in each of `PROCESSES` new processes.
-
-    Some of these make the calls of one row, too, that a guard looks at. `first` numbers the lots.
-    """
-    sides = (finalist.group, None), (finalist.group, finalist.pair)
-    wanted = ("certify", rows, range(first, first + PROCESSES))
-    single = singles(PROCESSES * rows, few=True)
-    (drawn, _), _ = drawn_afresh(executor, sides, [wanted, single], screened.fresh)
-    lots = tuple(("certify", rows, number) for number in wanted[2])
-    for place, lot in enumerate(lots):
-        screened.lots[lot] = {side: drawn[side][place] for side in sides}
-    counts = {each: joined(found).calls.sum(axis=0) for each, found in drawn.items()}
-    return Certification(counts=counts, lots=lots)
+    """Draw lots of a finalist's pair, each that is missing in a new process; see `PROCESSES`."""
+    sides: tuple[Place, Place] = (finalist.group, None), (finalist.group, finalist.pair)
+    missing = [lot for lot in lots if lot not in screened.lots]
+    if missing:
+        phase, rows, first = missing[0]
+        wanted = [(phase, rows, range(first, first + len(missing)))]
+        wanted += [] if first else [singles(PROCESSES * rows, few=True)]
+        (drawn, *_), _ = drawn_afresh(executor, sides, wanted, screened.fresh)
+        for place, lot in enumerate(missing):
+            screened.lots[lot] = {side: drawn[side][place] for side in sides}
+    counts = {
+        side: joined(screened.lots[lot][side] for lot in lots).calls.sum(axis=0) for side in sides
+    }
+    return Certification(counts=counts, lots=tuple(lots))
 
 
 def _draw(

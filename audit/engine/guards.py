@@ -15,6 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,10 @@ as certified, of which a part might refute nothing."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials, and an eighth where they are made as soon as a claim is refuted."""
+PROCESSES = 16
+"""New processes that a race is spread over before its first look, and half as many before each of
+the next: what one of them holds fast shows. Some of the first make the calls of one row, too, that
+a guard looks at."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -155,7 +160,8 @@ class Guards:
         }
         self.fresh[seen] = {}
         raced, looks = len(self.lots) > 1, self._looks[: int(confirmed)]
-        wanted = [singles(self.draws, few=confirmed or raced), *looks]
+        beside = PROCESSES * min(self.lots, key=itemgetter(2))[1] if raced else self.draws
+        wanted = [singles(beside, few=confirmed or raced), *looks]
         (single, *_), repeated = drawn_afresh(self.executor, sides, wanted, self.fresh, [*again])
         for piece, one in zip(again, repeated, strict=True):
             side = piece.task.group, piece.task.pair

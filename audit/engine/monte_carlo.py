@@ -12,13 +12,11 @@ from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import RACERS, SCREENED, Budget, Race
+from dpassay.engine.budget import RACERS, Budget, Race
 from dpassay.engine.certification import (
-    PROCESSES,
     Certification,
     Counts,
     Screened,
@@ -28,8 +26,8 @@ from dpassay.engine.certification import (
     screen,
 )
 from dpassay.engine.directions import OpenExecutor, learned
-from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.guards import LOOKS, Place, worth_of
+from dpassay.engine.evidence import Cell, Evidence, Lot
+from dpassay.engine.guards import LOOKS, PROCESSES, Place, worth_of
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.tester import CellEffort, Finalist, Tester
 from dpassay.errors import TargetError
@@ -44,11 +42,9 @@ from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
-ATTEMPTS = (0.6, 0.25, 0.15)
-"""Shares of alpha: where trials that were planned do not refute, all so far plan anew."""
-LIKELY, PULL = 0.9, 0.6
-"""The trials of a race are as many as refute so probably, if what the few trials before them show
-is so many standard errors too much, about."""
+RACE, START, GROWTH = 6, 0.7, 1.5
+"""So many looks at a race, the part of the trials that seem to be needed before the first, and by
+what they grow from look to look."""
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -185,71 +181,66 @@ def raced_evidence(
     executor: Executor,
     progress: Progress,
 ) -> Evidence | None:
-    """Bound the leak of the cell that takes the fewest trials, if these refute the claim.
+    """Bound the leak of the cell that takes the fewest trials, once they refute the claim.
 
-    They are drawn in new processes, where nothing is left of what the screening has seen. None
-    where as many as the budget allows promise little, or where they do not refute.
+    They are drawn in new processes, where nothing is left of what the screening has seen. Each of
+    `RACE` looks has a share of alpha, and what was screened says when the first is. None where as
+    many as the budget allows promise little, or the last look refutes nothing.
     """
-    spending = _spending(tester, groups, budget)
-    looks = [
+    part = replace(budget, alpha=budget.alpha / RACE)
+    alpha = _spending(tester, groups, part).each_lower
+    bounds = [
         (-tester.lower(each, *_sides(screened, each), SCREEN_ALPHA).value, each.place, each)
         for each in _finalists(tester, groups, screened, budget)
     ]
-    some = [each for *_, each in sorted(looks, key=lambda known: known[:2])[:RACERS]]
-    known = [(each, screened.counts[each.group][:, each.pair, each.query]) for each in some]
-    lots = itertools.count(len(ATTEMPTS) * SCREENED.index(budget.screened))
-    for share, lot in zip(ATTEMPTS, lots, strict=False):
-        part = replace(budget, alpha=share * budget.alpha)
-        alpha = replace(spending, alpha=part.alpha).each_lower
-        plans = [_planned(tester, *each, alpha, budget.draws) for each in known]
-        place = min(range(len(plans)), key=lambda k: plans[k][0])
-        rows, found = plans[place]
-        if rows * PROCESSES > budget.draws:
-            return None
-        progress("certifying", 0, 1)
-        trials = certified_afresh(executor, found, screened, rows, lot * PROCESSES)
-        drawn = {
-            side: [screened.lots[lot][side].calls for lot in trials.lots] for side in trials.counts
-        }
+    some = [each for *_, each in sorted(bounds, key=lambda known: known[:2])[:RACERS]]
+    plans = [_planned(tester, each, _sides(screened, each), alpha, budget.draws) for each in some]
+    rows, found = min(plans, key=lambda plan: plan[0])
+    lots: list[Lot] = []
+    for look in range(RACE):
+        draws = sum(size for _, size, _ in lots)
+        more = PROCESSES if look == 0 else PROCESSES // 2
+        rows = rows if look == 0 else max(1, round(draws * (GROWTH - 1) / more))
+        if draws + more * rows > budget.draws:
+            break
+        progress("certifying", look, RACE)
+        lots += [("certify", rows, len(lots) + number) for number in range(more)]
+        trials = certified_afresh(executor, found, screened, lots)
+        drawn = {side: [screened.lots[lot][side].calls for lot in lots] for side in trials.counts}
         either = worth_of(drawn, found.query), trials.counts
         if all(_refutes(tester, found, counts, alpha) for counts in either):
             return _evidence(tester, groups, screened, part, executor, [found], trials)
-        # all trials of this pair so far choose its event anew
-        more = [trials.counts[found.group, pair][found.query] for pair in (None, found.pair)]
-        both = known[place][1] + np.array(more)
-        ranking, events = tester.rank(both[:, None])
-        direction = int(ranking[:, 0].argmax())
-        found = replace(found, direction=direction, event=int(events[direction, 0]))
-        known = [(found, both)]
+        sides = trials.of(found)
+        leak, bound = tester.leak(*tester.seen(found, *sides)), tester.lower(found, *sides, alpha)
+        shrinks = math.sqrt(float(sides[0].sum()) / budget.draws)
+        if leak - (leak - bound.value) * shrinks <= tester.promised:
+            break
     return None
 
 
 def _planned(
-    tester: Tester, each: Finalist, both: Counts, alpha: float, most: int
+    tester: Tester, each: Finalist, sides: tuple[Counts, Counts], alpha: float, most: int
 ) -> tuple[int, Finalist]:
-    """Return how many trials a side of each process refute with `LIKELY`, and the test for them.
+    """Return the trials a side of each process before the first look, and the test for them.
 
-    If base and neighbour, (2, K), are a little more alike than what was counted. More than `most`
-    trials in all where none do.
+    All just refute if they come out as those that were screened. More than `most` where none do.
     """
-    one, other = both[each.direction], both[1 - each.direction]
-    counted = int(one.sum())
-    p1, p0 = np.clip(tester.seen(each, one, other), 0.0, 1.0)
-    error = math.sqrt(max(p1 * (1 - p1), p0 * (1 - p0)) / counted + 1 / counted**2)
-    pull = min(1.0, 2 * PULL * error / (p1 - p0)) if p1 > p0 else 1.0
-    alike = np.array([one, other]) + pull / 2 * np.array([other - one, one - other])
-    stricter = float(ndtr(ndtri(alpha) - ndtri(LIKELY)))
+    screened = int(sides[0].sum())
 
     def planned(rows: int) -> Finalist:
-        return replace(each, method=tester.choose(each.event, one, other, rows * PROCESSES, alpha))
+        return replace(each, method=tester.choose(each.event, *sides, rows * PROCESSES, alpha))
 
     def enough(rows: int) -> bool:
-        x, y = np.rint(rows * PROCESSES / counted * alike).astype(np.int64)
-        return tester.lower(planned(rows), x, y, stricter).value > tester.promised
+        one, other = (
+            np.rint(rows * PROCESSES / screened * side).astype(np.int64) for side in sides
+        )
+        return tester.lower(planned(rows), one, other, alpha).value > tester.promised
 
     every = range(1, most // PROCESSES + 1)
-    rows = every[bisect_left(every, True, key=enough)] if enough(every[-1]) else every.stop
-    return rows, planned(rows)
+    if not enough(every[-1]):
+        return every.stop, each
+    rows = every[bisect_left(every, True, key=enough)]
+    return max(1, round(START * rows)), planned(rows)
 
 
 def _refutes(
