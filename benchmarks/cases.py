@@ -114,7 +114,7 @@ def distinct(data: Any, size: int, rng: Rng, right: bool) -> Any:
 def threshold(data: Any, size: int, rng: Rng, right: bool) -> Any:
     """Drop groups below the threshold that another noise needs (smartnoise-sdk 204)."""
     least = 1 + SIGMA * norm.isf(0.005) if right else 1 - np.log(0.01) / 0.9
-    counts = data["city"].value_counts()
+    counts = data["city"].value_counts().sort_index()
     noisy = counts.to_numpy() + rng.normal(scale=SIGMA, size=(size, len(counts)))
     names, rows = counts.index.tolist(), noisy.round(3).tolist()
     return [{name: n for name, n in zip(names, row, strict=True) if n > least} for row in rows]
