@@ -23,11 +23,12 @@ FINALISTS = 4
 more queries."""
 SHARE = 1 / 8
 """Of alpha, for a race."""
-RACERS, PART = 3, 2
-"""The cells of a race at most, and the part of the certification trials that one has at most."""
+RACERS, PART, MOST_LOOKS = 3, 2, 6
+"""The cells of which a race takes one, the part of the certification trials that it has at most,
+and how often it looks at them."""
 SCREENED, REACH = (32, 128, 512), 8
-"""The trials per side that choose the cells of a race, stage by stage, and so many times as many at
-most certify before the last; twice as many as the first say where to cut numbers."""
+"""The trials per side that choose the cell, stage by stage. Each stage but the last certifies at
+most so many times as many. Numbers are cut by twice as many trials as the first stage has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race(Budget):
-    """A budget of one cell, which a few trials choose, with as many as seem to be needed."""
+    """A budget for one cell: `screened` trials per side choose it, at most `draws` certify it."""
 
     screened: int = SCREENED[0]
 
@@ -141,4 +142,5 @@ class Race(Budget):
 
     def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Return where alpha goes."""
-        return replace(Budget.spending(self, groups, profiled=profiled), cells=1)
+        spending = Budget.spending(self, groups, profiled=profiled)
+        return replace(spending, cells=1, looks=MOST_LOOKS)

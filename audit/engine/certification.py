@@ -118,16 +118,16 @@ def certified(
 def certified_afresh(
     executor: Executor, finalist: Finalist, screened: Screened, lots: Sequence[Lot]
 ) -> Certification:
-    """Draw lots of a finalist's pair, each that is missing in a new process; see `PROCESSES`."""
+    """Draw the lots that a finalist's pair does not have yet, each in a new process."""
     sides: tuple[Place, Place] = (finalist.group, None), (finalist.group, finalist.pair)
-    missing = [lot for lot in lots if lot not in screened.lots]
+    missing = [lot for lot in lots if sides[1] not in screened.lots.get(lot, {})]
     if missing:
         phase, rows, first = missing[0]
         wanted = [(phase, rows, range(first, first + len(missing)))]
         wanted += [] if first else [singles(PROCESSES * rows, few=True)]
         (drawn, *_), _ = drawn_afresh(executor, sides, wanted, screened.fresh)
         for place, lot in enumerate(missing):
-            screened.lots[lot] = {side: drawn[side][place] for side in sides}
+            screened.lots.setdefault(lot, {}).update({side: drawn[side][place] for side in sides})
     counts = {
         side: joined(screened.lots[lot][side] for lot in lots).calls.sum(axis=0) for side in sides
     }

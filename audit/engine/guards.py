@@ -44,12 +44,12 @@ FEW, FIRST = 4096, (16, 16)
 may agree by chance, and so few trials show no other guard that they are copies. They draw as many
 as certified, of which a part might refute nothing."""
 SINGLES = 25
-"""Calls of one row per process and dataset, at most; not more in all than half the certification
-trials, and an eighth where they are made as soon as a claim is refuted."""
+"""Calls of one row per process and dataset, at most. In all, they are at most half as many as the
+certification trials; an eighth in a race and where a refutation is replayed."""
 PROCESSES = 16
-"""New processes that a race is spread over before its first look, and half as many before each of
-the next: what one of them holds fast shows. Some of the first make the calls of one row, too, that
-a guard looks at."""
+"""New processes that draw the trials of a race before its first look, and half as many before each
+later one. What a process keeps then differs from process to process. The first of them also make
+the calls of one row."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -160,6 +160,7 @@ class Guards:
         }
         self.fresh[seen] = {}
         raced, looks = len(self.lots) > 1, self._looks[: int(confirmed)]
+        # a race made its calls of one row before its first look
         beside = PROCESSES * min(self.lots, key=itemgetter(2))[1] if raced else self.draws
         wanted = [singles(beside, few=confirmed or raced), *looks]
         (single, *_), repeated = drawn_afresh(self.executor, sides, wanted, self.fresh, [*again])
@@ -268,9 +269,9 @@ def singles(draws: int, *, few: bool) -> Wanted:
 
 
 def worth_of(drawn: Mapping[Place, Sequence[Calls]], query: int) -> dict[Place, Calls]:
-    """Return the counts (q, K) of lots, fewer where they vary more than independent trials do.
+    """Return the counts (q, K) of all lots, divided by how many times too much the lots vary.
 
-    A dependence that no guard detects still makes luck likelier.
+    Trials that depend on each other make luck likelier, even where no guard detects it.
     """
     spread = max(1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values()))
     counts = {side: np.concatenate(list(each)).sum(axis=0) for side, each in drawn.items()}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import RACERS, Budget, Race
+from dpassay.engine.budget import MOST_LOOKS, RACERS, Budget, Race
 from dpassay.engine.certification import (
     Certification,
     Counts,
@@ -42,9 +42,9 @@ from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
-RACE, START, GROWTH = 6, 0.7, 1.5
-"""So many looks at a race, the part of the trials that seem to be needed before the first, and by
-what they grow from look to look."""
+START, GROWTH = 0.7, 1.5
+"""The first look at a race follows this part of the trials that seem to be needed; from look to
+look, all trials grow by this factor."""
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -181,14 +181,13 @@ def raced_evidence(
     executor: Executor,
     progress: Progress,
 ) -> Evidence | None:
-    """Bound the leak of the cell that takes the fewest trials, once they refute the claim.
+    """Bound the leak of the cell that seems to need the fewest trials, as soon as they refute.
 
-    They are drawn in new processes, where nothing is left of what the screening has seen. Each of
-    `RACE` looks has a share of alpha, and what was screened says when the first is. None where as
-    many as the budget allows promise little, or the last look refutes nothing.
+    They are drawn in new processes, where nothing is left of what the screening has seen. What was
+    screened fixes the sizes of all looks, and each look has its share of alpha. Return None where
+    the trials that the budget allows promise too little, or the last look does not refute.
     """
-    part = replace(budget, alpha=budget.alpha / RACE)
-    alpha = _spending(tester, groups, part).each_lower
+    alpha = _spending(tester, groups, budget).each_lower
     bounds = [
         (-tester.lower(each, *_sides(screened, each), SCREEN_ALPHA).value, each.place, each)
         for each in _finalists(tester, groups, screened, budget)
@@ -197,19 +196,19 @@ def raced_evidence(
     plans = [_planned(tester, each, _sides(screened, each), alpha, budget.draws) for each in some]
     rows, found = min(plans, key=lambda plan: plan[0])
     lots: list[Lot] = []
-    for look in range(RACE):
+    for look in range(MOST_LOOKS):
         draws = sum(size for _, size, _ in lots)
         more = PROCESSES if look == 0 else PROCESSES // 2
         rows = rows if look == 0 else max(1, round(draws * (GROWTH - 1) / more))
         if draws + more * rows > budget.draws:
             break
-        progress("certifying", look, RACE)
+        progress("certifying", look, MOST_LOOKS)
         lots += [("certify", rows, len(lots) + number) for number in range(more)]
         trials = certified_afresh(executor, found, screened, lots)
         drawn = {side: [screened.lots[lot][side].calls for lot in lots] for side in trials.counts}
         either = worth_of(drawn, found.query), trials.counts
         if all(_refutes(tester, found, counts, alpha) for counts in either):
-            return _evidence(tester, groups, screened, part, executor, [found], trials)
+            return _evidence(tester, groups, screened, budget, executor, [found], trials)
         sides = trials.of(found)
         leak, bound = tester.leak(*tester.seen(found, *sides)), tester.lower(found, *sides, alpha)
         shrinks = math.sqrt(float(sides[0].sum()) / budget.draws)
@@ -221,9 +220,10 @@ def raced_evidence(
 def _planned(
     tester: Tester, each: Finalist, sides: tuple[Counts, Counts], alpha: float, most: int
 ) -> tuple[int, Finalist]:
-    """Return the trials a side of each process before the first look, and the test for them.
+    """Return how many trials per side each process draws before the first look, and their test.
 
-    All just refute if they come out as those that were screened. More than `most` where none do.
+    `START` times as many as would just refute if they came out as what was screened; more than
+    `most` in all if even these would not.
     """
     screened = int(sides[0].sum())
 

@@ -17,9 +17,9 @@ from dpassay.claims import DP, GDP, PredictionStability, Stability
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Labelled
 from dpassay.engine import certification
-from dpassay.engine.budget import PART, SHARE, Budget
+from dpassay.engine.budget import MOST_LOOKS, PART, SHARE, Budget
 from dpassay.engine.guards import PROCESSES, Guards
-from dpassay.engine.monte_carlo import GROWTH, RACE, _planned
+from dpassay.engine.monte_carlo import GROWTH, _planned
 from dpassay.engine.result import Result
 from dpassay.engine.testers.events import Events
 from dpassay.engine.testers.tester import Finalist
@@ -88,9 +88,9 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
     cell = Finalist(
         group=0, pair=0, query=0, direction=0, event=1, apparent=0.0, frequency=0.0, method=None
     )
-    rows, found = _planned(tester, cell, (sides[0], sides[1]), alpha / RACE, 150)
+    rows, found = _planned(tester, cell, (sides[0], sides[1]), alpha / MOST_LOOKS, 150)
     looks = [n for n in looks_of(rows) if n <= 150]
-    assert 1 <= len(looks) <= RACE
+    assert 1 <= len(looks) <= MOST_LOOKS
     largest = 0.0
     for p0 in (0.05, 1 / (1 + np.exp(epsilon))):
         p1, alive, refuted = p0 * np.exp(epsilon), np.ones((1, 1)), 0.0
@@ -100,7 +100,7 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
                 alive = np.apply_along_axis(np.convolve, axis, alive, step)
             for x, y in zip(*np.nonzero(alive > 1e-9), strict=True):
                 counts = [np.array([n - k, k]) for k in (x, y)]
-                bound = tester.lower(found, counts[0], counts[1], alpha / RACE)
+                bound = tester.lower(found, counts[0], counts[1], alpha / MOST_LOOKS)
                 if x > y and bound.value > epsilon:
                     refuted += alive[x, y]
                     alive[x, y] = 0.0
@@ -111,7 +111,7 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
 def looks_of(rows: int) -> list[int]:
     """Return the trials a side of all looks, the first with so many in each process."""
     sizes = [PROCESSES * rows]
-    for _ in range(RACE - 1):
+    for _ in range(MOST_LOOKS - 1):
         more = PROCESSES // 2
         sizes.append(sizes[-1] + more * max(1, round(sizes[-1] * (GROWTH - 1) / more)))
     return sizes
@@ -156,8 +156,15 @@ def test_a_claim_that_holds_is_audited_as_ever_with_seven_eighths_of_alpha() -> 
 def test_the_record_says_in_what_lots_it_was_drawn_and_the_witness_replays() -> None:
     found = run(response(2.0))
     (entry,) = recorded([found])["results"]
-    assert entry["spending"]["each_lower"] < SHARE * (1 - CONFIDENCE) / 2
-    assert entry["spending"]["cells"] == 1
+    assert entry["spending"]["looks"] == MOST_LOOKS
+    assert found.evidence is not None
+    sizes = [size for _, size in found.evidence.parts]
+    ends = range(PROCESSES, len(sizes) + 1, PROCESSES // 2)
+    assert [sum(sizes[:end]) for end in ends] == looks_of(sizes[0])[: len(ends)]
+    stage = next(each for each in Budget(draws=20_000, alpha=1 - CONFIDENCE).race.stages)
+    assert found.evidence.alpha == pytest.approx(stage.alpha)
+    # a half is for lower bounds
+    assert entry["spending"]["each_lower"] == pytest.approx(stage.alpha / 2 / MOST_LOOKS)
     again = replay(json.loads(json.dumps(make_witness(found))), target=found.target)
     assert again.reproduced
     assert again.refuted
