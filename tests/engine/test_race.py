@@ -18,15 +18,22 @@ from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Labelled
 from dpassay.engine import certification
 from dpassay.engine.budget import MOST_LOOKS, PART, SHARE, Budget
+from dpassay.engine.certification import Screened, certified_afresh
 from dpassay.engine.guards import PROCESSES, Guards
 from dpassay.engine.monte_carlo import GROWTH, _planned
 from dpassay.engine.result import Result
 from dpassay.engine.testers.events import Events
 from dpassay.engine.testers.tester import Finalist
 from dpassay.errors import TargetError
+from dpassay.mechanism.function import FunctionMechanism
+from dpassay.pairs import FlipLabel
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.search.spaces import Scalars
+from dpassay.trials.encoders import Labels
+from dpassay.trials.executors import ExecutorOptions, executor
+from dpassay.trials.tasks import TrialRunner
+from tests.core.toys import flip_group, target_of
 from tests.engine.recorded import recorded
 from tests.statistical import dependent
 from tests.statistical.test_guards import PAIRS
@@ -85,10 +92,7 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
     """What 8 runs a side showed plans the looks; every count of these, at the border of a claim."""
     tester, alpha = Events(claim=DP(epsilon=epsilon), labels=(0, 1)), 0.3
     sides = tuple(np.array([8 - x, x]) for x in screened)
-    cell = Finalist(
-        group=0, pair=0, query=0, direction=0, event=1, apparent=0.0, frequency=0.0, method=None
-    )
-    rows, found = _planned(tester, cell, (sides[0], sides[1]), alpha / MOST_LOOKS, 150)
+    rows, found = _planned(tester, finalist(), (sides[0], sides[1]), alpha / MOST_LOOKS, 150)
     looks = [n for n in looks_of(rows) if n <= 150]
     assert 1 <= len(looks) <= MOST_LOOKS
     largest = 0.0
@@ -141,6 +145,28 @@ def test_a_broken_mechanism_is_red_within_few_runs(function: Answer, claim: Any,
         assert len(found.evidence.parts) >= PROCESSES
         runs.append(seen.rows)
     assert sorted(runs)[2] <= most
+
+
+def test_claims_whose_worst_pairs_differ_share_what_is_screened() -> None:
+    def told(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
+        return np.full((size, 1), data.y[0] + 2 * data.y[1])
+
+    target = target_of(
+        FunctionMechanism(function=told, labels=(0, 1, 2), claims=(DP(epsilon=1.0),))
+    )
+    group = flip_group(records=2, queries=1, changes=(FlipLabel(0), FlipLabel(1)))
+    runner = TrialRunner(target, (group,), (Labels((0, 1, 2)),), 0)
+    shared, lots = Screened(sizes=(), counts=()), [("certify", 2, number) for number in range(16)]
+    with executor(runner, ExecutorOptions()) as opened:
+        for pair in (0, 1):
+            trials = certified_afresh(opened, finalist(pair), shared, lots)
+            assert trials.counts[0, pair][0].tolist() == [0, 32 * (pair == 0), 32 * (pair == 1)]
+
+
+def finalist(pair: int = 0) -> Finalist:
+    """Return a cell of which nothing was screened."""
+    known: dict[str, Any] = {"group": 0, "query": 0, "direction": 0, "event": 1}
+    return Finalist(pair=pair, apparent=0.0, frequency=0.0, method=None, **known)
 
 
 def test_a_claim_that_holds_is_audited_as_ever_with_seven_eighths_of_alpha() -> None:
