@@ -62,6 +62,10 @@ HALVED, MOST_TRIED, LESS = 3, 4, 0.9
 """The pair that was found, half and a quarter of it say whether its leak grows with its size: each
 leaks less than such a part of the one before. So many smaller ones are looked at for a half."""
 
+FIRST_PROOF = (
+    "The search ended with its first proof, and the worst pair may leak far more: --no-stop-early "
+    "(stop_early = false) seeks it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +328,7 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
         if evidence is None:
             continue
         notes = [
-            *evidence.searched["notes"],
+            FIRST_PROOF,
             _number_of_records(search.space, [evidence.groups[0].pairs]),
             search.space.guessed,
             _labels_are_numbers(target, encoder),
@@ -334,7 +338,7 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
             point=points[goal] if len(points) > 1 else None,
             trials=evidence.trials + sum(spent),
             searched=evidence.searched
-            | {"search": racing.log, "certified_cells": 1}
+            | {"search": racing.log, "certified_cells": 1, "first_proof": True}
             | {"notes": [note for note in notes if note]}
             | search.deadline.as_json(),
         )
