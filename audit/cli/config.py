@@ -27,7 +27,7 @@ from dpassay.record.files import dumps
 OPEN = {
     "executor": "as it needs",
     "detect": "1.5 times the claim",
-    "stop_early": "in a search",
+    "stop_early": "own code, searches",
     "output": "a few runs show it",
     "search_seconds": "no limit",
     "data": "breast-cancer",

@@ -48,6 +48,7 @@ from dpassay.record.attack_record import renyi_name
 from dpassay.reports.shared.numbers import plural
 from dpassay.targets.groups import PairGroup, Progress, groups_for
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.target import is_foreign
 
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
@@ -227,12 +228,12 @@ def _plans(
     Those whose worst pair is searched for have a budget of their own each.
     """
     alpha, every = 1 - settings.confidence, sum(len(target.claims) for target in targets)
-    share = Budget(draws=settings.budget, alpha=alpha / max(1, every))
-    share = share.after_race if settings.stop_early else share
+    shared = Budget(draws=settings.budget, alpha=alpha / max(1, every))
     for target in targets:
         if target.space is not None:
             continue
         groups = groups_for(target, data)
+        share = shared.after_race if settings.raced(is_foreign(target)) else shared
         speed = measure(target, groups)
         law = settings.mode != "monte-carlo" and target.has_law
         for claim in target.claims:
@@ -308,7 +309,7 @@ def costs_of(
     for number, leak in enumerate(leaks):
         progress(f"{target.name}: {leak:g}", number, len(leaks))
         budget = Budget(draws=settings.budget, alpha=alpha)
-        budget = budget.after_race if settings.stop_early else budget
+        budget = budget.after_race if settings.raced(is_foreign(target)) else budget
         budget = replace(budget, draws=draws_needed(target, claim, groups, leak, budget))
         costs.append((leak, cost(target, claim, groups, budget, speed)))
     return costs

@@ -81,8 +81,8 @@ _EVERYWHERE = (
     number("detect", "(0, inf)", metavar="LEAK",
         shown="1.5 times the claim, at most half-way to the largest possible leak",
         help="leak that sampling must be able to detect, above the claim and in its units"),
-    switch("stop_early", default=None, shown="in a search",
-        help="end with the first proof; else a search goes on to the worst pair, and all trials "
+    switch("stop_early", default=None, shown="for your own code and in a search",
+        help="end with the first proof; else the audit goes on to the worst pair, and all trials "
         "bound it; an eighth of alpha is set aside for the proof"),
     text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
     text("baseline", default="dpassay-baseline.json", metavar="FILE",

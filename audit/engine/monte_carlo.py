@@ -45,6 +45,10 @@ Accepted = Callable[[Claim], Sequence[Raw]]
 START, GROWTH = 0.7, 1.5
 """The first look at a race follows this part of the trials that seem to be needed; from look to
 look, all trials grow by this factor."""
+FIRST_PROOF = (
+    "The audit ended with its first proof, and the leak may be far larger: --no-stop-early "
+    "(stop_early = false) goes on and bounds it."
+)
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -208,7 +212,9 @@ def raced_evidence(
         drawn = {side: [screened.lots[lot][side].calls for lot in lots] for side in trials.counts}
         either = worth_of(drawn, found.query), trials.counts
         if all(_refutes(tester, found, counts, alpha) for counts in either):
-            return _evidence(tester, groups, screened, budget, executor, [found], trials)
+            proof = _evidence(tester, groups, screened, budget, executor, [found], trials)
+            first = {"first_proof": True, "notes": [FIRST_PROOF]}
+            return replace(proof, searched=proof.searched | first)
         sides = trials.of(found)
         leak, bound = tester.leak(*tester.seen(found, *sides)), tester.lower(found, *sides, alpha)
         shrinks = math.sqrt(float(sides[0].sum()) / budget.draws)

@@ -36,7 +36,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
 from dpassay.trials.executors import Executor, ExecutorOptions, executor
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, is_foreign
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import TrialRunner
 from dpassay.trials.threads import one_thread
@@ -178,7 +178,9 @@ class Measurement:
                 raise TargetError(
                     "it has no exact law for these data and claims; use mode monte-carlo"
                 )
-        how = self.open_executor, self.progress, self.accepted, settings.stop_early is True
+        # of two answers at once, the bound is what is asked for
+        raced = settings.raced(is_foreign(target) and not isinstance(target.mechanism, Coupled))
+        how = self.open_executor, self.progress, self.accepted, raced
         sampling = Sampling(target, groups, budget.of(target), *how)
         return "monte-carlo", sampling.hold
 
@@ -195,7 +197,7 @@ class Measurement:
             return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
 
         def hunt(claim: Claim) -> Evidence:
-            raced = self.settings.stop_early is not False
+            raced = self.settings.raced(True)
             found = searched_evidence(
                 target, space, claim, budget, self.open_executor, progress, seed, seconds, raced
             )

@@ -101,7 +101,7 @@ def run(mechanism: Any, seed: int = 0, **settings: Any) -> Result:
         queries=FIRST,
         mode="monte-carlo",
         seed=seed,
-        **{"executor": "inline"} | settings,
+        **{"executor": "inline", "stop_early": False} | settings,
     )
 
 

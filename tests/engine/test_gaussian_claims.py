@@ -83,6 +83,7 @@ def sampled(mechanism: Any, mu: float, **changes: Any) -> Result:
         "mode": "monte-carlo",
         "budget": 3000,
         "confidence": 0.99,
+        "stop_early": False,
     }
     return audit(mechanism, claim=GDP(mu=mu), executor="inline", **settings | changes)
 

@@ -72,7 +72,7 @@ class Share(LabelShare):
 
 def audited(function: Function, claim: Claim, **more: Any) -> Result:
     usual = {"pairs": PAIRS, "queries": QUERIES, "budget": 20_000, "executor": "inline"}
-    settings: dict[str, Any] = usual | more
+    settings: dict[str, Any] = usual | {"stop_early": False} | more
     return audit(function, claim=claim, **settings)
 
 
@@ -223,7 +223,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
         pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand"
     )
     # so that calls are counted here
-    settings = Settings(mode="monte-carlo", budget=1000, executor="inline")
+    settings = Settings(mode="monte-carlo", budget=1000, executor="inline", stop_early=False)
     results = list(assay([target_of(mechanism)], group, settings))
     assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
     # one block of both sides again, single rows, and the refutation in 16 processes

@@ -33,6 +33,7 @@ from tests.core.toys import Sampled, WithWorstCase, flip_group, target_of
 from tests.statistical.wald import as_promised
 
 LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
+WHOLE = Settings(mode="monte-carlo", executor="inline", stop_early=False)
 
 
 def one(
@@ -43,9 +44,7 @@ def one(
     seed: int = 0,
 ) -> tuple[Result, Evidence]:
     """The result, with its evidence."""
-    settings = Settings(
-        mode="monte-carlo", budget=budget, confidence=confidence, seed=seed, executor="inline"
-    )
+    settings = replace(WHOLE, budget=budget, confidence=confidence, seed=seed)
     (result,) = assay([target_of(mechanism)], group or flip_group(queries=2), settings)
     assert result.evidence is not None
     return result, result.evidence
@@ -69,7 +68,7 @@ def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
 
 def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
     targets = [target_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
-    settings = Settings(mode="monte-carlo", budget=200, confidence=0.94, executor="inline")
+    settings = replace(WHOLE, budget=200, confidence=0.94)
     for result in assay(targets, flip_group(queries=5), settings):
         evidence = result.evidence
         assert evidence is not None
@@ -203,7 +202,7 @@ def test_what_has_no_upper_bound_does_not_pay_for_one(
         numbers=numbers,
         labels=tuple(range(labels)),
     )
-    settings = Settings(mode="monte-carlo", budget=400, confidence=0.95, executor="inline")
+    settings = replace(WHOLE, budget=400, confidence=0.95)
     (result,) = assay([target_of(mechanism)], flip_group(queries=1), settings)
     assert result.evidence is not None
     spent = result.evidence.spending

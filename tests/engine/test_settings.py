@@ -138,6 +138,7 @@ def test_no_run_has_a_bound_at_an_error_probability_that_a_test_is_not_proven_at
         queries=[[0.0]],
         budget=200,
         confidence=0.5,
+        stop_early=False,
     )
     assert result.evidence is not None
     assert result.evidence.lower.alpha <= MOST_ALPHA

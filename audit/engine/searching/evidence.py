@@ -62,11 +62,6 @@ HALVED, MOST_TRIED, LESS = 3, 4, 0.9
 """The pair that was found, half and a quarter of it say whether its leak grows with its size: each
 leaks less than such a part of the one before. So many smaller ones are looked at for a half."""
 
-FIRST_PROOF = (
-    "The search ended with its first proof, and the worst pair may leak far more: --no-stop-early "
-    "(stop_early = false) seeks it."
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBudget(Budget):
@@ -328,7 +323,7 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
         if evidence is None:
             continue
         notes = [
-            FIRST_PROOF,
+            *evidence.searched["notes"],
             _number_of_records(search.space, [evidence.groups[0].pairs]),
             search.space.guessed,
             _labels_are_numbers(target, encoder),
@@ -338,7 +333,7 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
             point=points[goal] if len(points) > 1 else None,
             trials=evidence.trials + sum(spent),
             searched=evidence.searched
-            | {"search": racing.log, "certified_cells": 1, "first_proof": True}
+            | {"search": racing.log, "certified_cells": 1}
             | {"notes": [note for note in notes if note]}
             | search.deadline.as_json(),
         )

@@ -383,7 +383,8 @@ def is_foreign(target: AuditTarget) -> bool:
         return getattr(mechanism.function, "__module__", None) is None or not _ours(
             mechanism.function.__module__
         )
-    if getattr(mechanism, "foreign", False):  # it runs what its parameters say
+    # it runs what its parameters say, or is called in another process already
+    if getattr(mechanism, "foreign", False) or isinstance(target, Isolated):
         return True
     named = any(isinstance(value, str) and ":" in value for value in target.parameters.values())
     return not _ours(type(mechanism).__module__) or named or not can_be_rebuilt(mechanism)
