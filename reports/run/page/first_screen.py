@@ -133,7 +133,7 @@ def _steps(r: ResultView, command: str) -> Iterator[Step]:
         claim = ", or claim what is true" if known and not r.first_proof else ""
         yield Step(text=f"Fix the mechanism{claim}: {_refuted_too(r)}.")
         if r.first_proof and re.match(r"dpassay run\b", command):
-            yield Step(text="See how bad the worst pair is:", command=f"{command} --no-stop-early")
+            yield Step(text="See how bad it is:", command=f"{command} --no-stop-early")
         yield again
     elif _exceeded(r):
         yield Step(
