@@ -109,6 +109,7 @@ def assay(
                         target=subject,
                         settings=settings,
                         share=share,
+                        raced=settings.raced(is_foreign(way)),
                         open_executor=opening(subject, stack),
                         progress=_named(target.name, progress),
                         accepted=partial(baseline, target),
@@ -137,6 +138,7 @@ class Measurement:
     target: AuditTarget
     settings: Settings
     share: float
+    raced: bool
     open_executor: OpenExecutor
     progress: Progress
     accepted: Accepted
@@ -179,7 +181,7 @@ class Measurement:
                     "it has no exact law for these data and claims; use mode monte-carlo"
                 )
         # of two answers at once, the bound is what is asked for
-        raced = settings.raced(is_foreign(target) and not isinstance(target.mechanism, Coupled))
+        raced = self.raced and (settings.stop_early or not isinstance(target.mechanism, Coupled))
         how = self.open_executor, self.progress, self.accepted, raced
         sampling = Sampling(target, groups, budget.of(target), *how)
         return "monte-carlo", sampling.hold

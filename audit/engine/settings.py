@@ -144,7 +144,7 @@ class Settings:
         return Limits(seconds=self.shard_timeout, memory=self.memory)
 
     def raced(self, usual: bool) -> bool:
-        """Return whether an audit ends with its first proof, as is `usual` where nothing is said."""
+        """Return whether an audit ends with its first proof, as `usual` where nothing is said."""
         return usual if self.stop_early is None else self.stop_early
 
     def wanted(self, claim: Claim, most: float) -> float:

@@ -99,7 +99,8 @@ class RunComparer(Comparer):
             words += "" if renamed is None else f"; {MOVE}"
             yield difference(new, "repointed", words, renamed=renamed)
         if new["expected"] != "refuted":
-            yield from _blinder(old, new, self.tolerance, self.alpha)
+            if not new["searched"].get("first_proof"):  # red, and it needed to look no further
+                yield from _blinder(old, new, self.tolerance, self.alpha)
             yield from _leak_moved(old, new, self.tolerance, self.alpha) if held else ()
 
     def rise_limits(self) -> Iterator[RiseLimit]:

@@ -145,7 +145,7 @@ def test_other_mechanisms_turn_no_entry_red(
 
     What was not refuted becomes inconclusive, and nothing about it has changed.
     """
-    few = CONFIG.replace("train = 4", "train = 10\nbudget = 900")
+    few = CONFIG.replace("train = 4", "train = 10\nbudget = 850")
     (project / "dpassay.toml").write_text(few, encoding="utf-8")
     assert audited(project, 0.3) == 0
     assert main(["baseline", "accept"]) == 0

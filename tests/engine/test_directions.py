@@ -95,14 +95,8 @@ ONE = Pairs(
 
 
 def run(mechanism: Any, seed: int = 0, **settings: Any) -> Result:
-    return audit(
-        mechanism,
-        pairs=ONE,
-        queries=FIRST,
-        mode="monte-carlo",
-        seed=seed,
-        **{"executor": "inline", "stop_early": False} | settings,
-    )
+    given: dict[str, Any] = {"executor": "inline", "stop_early": False} | settings
+    return audit(mechanism, pairs=ONE, queries=FIRST, mode="monte-carlo", seed=seed, **given)
 
 
 def test_the_given_queries_see_nothing() -> None:

@@ -72,7 +72,7 @@ def run_record(result: Result) -> dict[str, Any]:
 
 @pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_answers_are_audited_recorded_and_replayed(executor: Any, tmp_path: Path) -> None:
-    result = audited(answers(), "answers-1", executor=executor)
+    result = audited(answers(), "answers-1", executor=executor, stop_early=False)
     assert result.verdict == "refuted"
     assert result.lower == pytest.approx(np.log(9), rel=0.2)
     path = tmp_path / "record.json"

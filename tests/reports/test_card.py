@@ -41,6 +41,7 @@ def result(function: Any) -> Result:
         queries=data.X[:3],
         budget=2000,
         executor="inline",
+        stop_early=False,
     )
 
 

@@ -534,6 +534,7 @@ def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
             mode="monte-carlo",
             budget=4000,
             executor="inline",
+            stop_early=False,
         )
     assert {adversary: result.verdict for adversary, result in found.items()} == {
         "repeat": "not refuted",

@@ -56,7 +56,9 @@ def entries(
 ) -> list[dict[str, Any]]:
     return [
         result_json(result, 0.999)
-        for result in assay([target], group, Settings(**{"budget": 500} | settings))
+        for result in assay(
+            [target], group, Settings(**{"budget": 500, "stop_early": False} | settings)
+        )
     ]
 
 
