@@ -239,6 +239,19 @@ def space_words(raw: Raw) -> str:
     return clean((raw["searched"] or {}).get("space", ""))
 
 
+def data_words(data: Raw | None) -> str:
+    """Return the name of a run's data, and how many records and queries they have; '' without."""
+    if data is None:
+        return ""
+    split = data.get("split")
+    cut: Raw = split if isinstance(split, Mapping) else {}
+    sizes = (data.get("records"), "record"), (cut.get("queries"), "query")
+    size = [plural(number, noun) for number, noun in sizes if isinstance(number, int)]
+    if size and isinstance(cut.get("train"), int):
+        size.insert(1, f"{count(cut['train'])} of them in training")
+    return ", ".join([clean(data.get("name", "unnamed data")), *size])
+
+
 def without_data(results: Sequence[Raw]) -> str:
     """Return where the pairs of a run without a data file come from."""
     looked = [each["searched"] for each in results if each["searched"] is not None]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.numerics import percent
 from dpassay.reports.run.lead import briefs, lead
 from dpassay.reports.run.result import ResultView
+from dpassay.reports.run.scope import data_words
 from dpassay.reports.run.view import CAVEAT, find_result, make_view
 from dpassay.reports.run.words import FOLDER, ended
 from dpassay.reports.shared.numbers import INFINITY
@@ -78,6 +79,8 @@ def print_summary(
     _wrapped(console, "; ".join(f"{rest[each]} {each.word}" for each in ALL if rest[each]))
     if len(shown) < len(found):
         _wrapped(console, "-v lists them all; `dpassay explain ID` tells one in full")
+    if said := data_words(record["run"]["data"]):
+        _wrapped(console, f"data: {said}")
     if said := ended(record["run"]):
         _wrapped(console, said)
     if any(each.status in {HELD, MISSED} for each in found):

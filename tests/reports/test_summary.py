@@ -34,6 +34,7 @@ def test_a_leak_and_what_held_at_80_columns(make: Any) -> None:
         "    dpassay replay report/witnesses/my-api.own.monte-carlo.json --trust",
         "● other   claims ε = 1  found 0.92 to 1.11    would see ≥ 1.19",
         "1 refuted; 1 not refuted",
+        "data: iris, 150 records, 100 of them in training",
         "Not refuted does not mean private. 'Would see' holds at the examined pairs and",
         "queries.",
     ]

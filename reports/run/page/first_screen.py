@@ -9,11 +9,11 @@ from typing import Any
 
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.result import LEAKS, ResultView
-from dpassay.reports.run.scope import every_dataset, space_words, without_data
+from dpassay.reports.run.scope import data_words, every_dataset, space_words, without_data
 from dpassay.reports.run.view import FullView
 from dpassay.reports.run.words import FOLDER, capital, folder
 from dpassay.reports.shared.cards import Bar, Card, LargeNumber, NumberLine, Step, number_line
-from dpassay.reports.shared.numbers import clean, plural
+from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import ERROR, HELD, MISSED, REFUTED, UNDECIDED, WRONG
 
 Raw = Mapping[str, Any]
@@ -58,17 +58,11 @@ def card(r: FullView, run: Raw) -> Card:
 
 def origin(record: Raw) -> tuple[str, ...]:
     """Return who made a record from what: version, commit and data; no date."""
-    run, data = record["run"], record["run"]["data"]
+    run = record["run"]
     told = [f"dpassay {clean(run['version'])}"]
     if run["commit"] is not None:
         told.append(f"commit {clean(run['commit'])[:10]}")
-    if data is None:
-        return (*told, without_data(record["results"]))
-    split = data.get("split")
-    asked = split.get("queries") if isinstance(split, Mapping) else None
-    sizes = (data.get("records"), "record"), (asked, "query")
-    size = [plural(number, noun) for number, noun in sizes if isinstance(number, int)]
-    return (*told, ", ".join([clean(data.get("name", "unnamed data")), *size]))
+    return (*told, data_words(run["data"]) or without_data(record["results"]))
 
 
 def _numbers(r: ResultView, run: Raw) -> Iterator[LargeNumber]:

@@ -168,7 +168,11 @@ def test_claims_have_one_number(make: Any) -> None:
 def test_who_and_what_but_no_date(make: Any) -> None:
     record = make.record()
     run = record["run"]
-    assert origin(record) == ("dpassay 0.1.0", "commit 0123abc", "iris, 150 records")
+    assert origin(record) == (
+        "dpassay 0.1.0",
+        "commit 0123abc",
+        "iris, 150 records, 100 of them in training",
+    )
     none = record | {"run": run | {"data": None, "commit": None}}
     assert origin(none)[1:] == ("nothing was looked at",)
     named = run["data"] | {"split": {"queries": 5}}
