@@ -116,6 +116,8 @@ class Assayed:
         certainty = "computed from the exact law"
         if result.exact is None:
             certainty = f"certified at {percent(self.confidence)} confidence"
+            if result.evidence is not None and result.evidence.searched.get("first_proof"):
+                certainty += "; stop_early=False bounds the whole leak"
         least, allowed = apart(result.lower, result.claim.promised, DOWN)
         lines = [
             f"{result.claim} of {result.target.name} is refuted",
