@@ -192,6 +192,11 @@ def test_a_union_of_labels_where_single_ones_show_less() -> None:
     )
 
 
+def test_an_event_as_likely_as_delta_shows_no_loss() -> None:
+    found = privacy_loss(np.log([0.5, 0.5]), np.log([0.1, 0.9]), delta=0.5)
+    assert found.value == 0.0
+
+
 def test_impossible_answers() -> None:
     with np.errstate(divide="ignore"):
         p, q = np.log([0.5, 0.5, 0.0]), np.log([0.0, 0.5, 0.5])
