@@ -26,9 +26,10 @@ SHARE = 1 / 8
 RACERS, PART, MOST_LOOKS = 3, 2, 6
 """The cells of which a race takes one, the part of the certification trials that it has at most,
 and how often it looks at them."""
-SCREENED, REACH = (32, 128, 512), 8
+SCREENED, REACH, CHEAP = (32, 128, 512), 8, 1 / 6
 """The trials per side that choose the cell, stage by stage. Each stage but the last certifies at
-most so many times as many. Numbers are cut by twice as many trials as the first stage has."""
+most so many times as many. At given pairs, a later stage screens such a part at most of what the
+whole audit certifies. Numbers are cut by twice as many trials as the first stage has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +91,23 @@ class Budget:
         cells = queries * min(finalists, pairs)
         lead, needed = (-float(ndtri(share)) for share in (1 / rivals, self.alpha / cells))
         part = ((lead + SURE) / (max(lead, needed) + SURE)) ** 2
-        most = min(1.0, queries * finalists / pairs)
-        return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
+        most = self._most_screening(groups)
+        return max(min(LEAST_SCREENING, self.draws), int(min(self.draws * part, most)))
+
+    def _most_screening(self, groups: tuple[PairGroup, ...]) -> float:
+        """Return how many trials per dataset are, of all pairs, about those of a certification."""
+        queries = sum(len(group.queries) for group in groups)
+        pairs = sum(len(group.pairs) for group in groups)
+        return self.draws * min(1.0, queries * self.finalists(groups) / pairs)
+
+    def races(self, groups: tuple[PairGroup, ...]) -> Iterator[Race]:
+        """Yield the stages of a race at given pairs.
+
+        After the first, only those that screen so few trials that a claim that holds costs little
+        more than without a race.
+        """
+        few = CHEAP * self._most_screening(groups)
+        return (each for each in self.race.stages if each.screened <= max(SCREENED[0], few))
 
     def screening_of(self, groups: tuple[PairGroup, ...]) -> tuple[int, ...]:
         """Return the screening trials per dataset of each group.

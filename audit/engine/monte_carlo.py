@@ -96,7 +96,7 @@ class Sampling:
                 "only"
             )
         found, spent = None, 0
-        for race in self.budget.race.stages if self.raced else ():
+        for race in self.budget.races(self.groups) if self.raced else ():
             trials, few, tester = self._screened(claim, race)
             with suppress(TargetError):  # the whole audit meets it again, and says why
                 how = few, race, trials.runner, self.progress

@@ -84,6 +84,13 @@ def test_stages_share_alpha_and_reach_ever_farther() -> None:
         assert all(each.screened <= each.draws <= max(32, draws // PART) for each in stages)
 
 
+def test_a_race_among_many_pairs_screens_a_small_part_of_the_audit() -> None:
+    for records, known in ((2, [32, 128, 512]), (60, [32, 128]), (600, [32])):
+        group = flip_group(records=records, changes=tuple(map(FlipLabel, range(records))))
+        races = Budget(draws=20_000, alpha=0.1).races((group,))
+        assert [each.screened for each in races] == known
+
+
 @pytest.mark.parametrize("screened", [(5, 1), (8, 0)])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
