@@ -85,7 +85,7 @@ def own(folder: Path, verdict: str) -> Site:
     write_text(folder / "people.csv", "\n".join(("age,visits,bought_again", *rows)) + "\n")
     write_text(folder / "shop.py", SHOP)
     words = f"run shop:{OWN[verdict]} --claim epsilon=1 --data people.csv --label bought_again"
-    words += " --neighbours flip --train 40 --queries 3 --executor inline -q"
+    words += " --neighbours flip --train 40 --queries 3 --executor inline --no-stop-early -q"
     with inside(folder):
         main([*words.split(), "--out", "report"])
     site = of_run(folder / "report")
