@@ -71,7 +71,7 @@ def between(*doubtful: tuple[Fault, Place], **settings: Any) -> list[dict[str, A
     """A run of mechanisms each with a fault at one place, between two that have none."""
     subjects = [named(f"doubtful {k}", fault, place) for k, (fault, place) in enumerate(doubtful)]
     subjects = [target(response(1.0), "before"), *subjects, target(response(0.5), "after")]
-    return entries(run(*subjects, group=GROUP, budget=BUDGET, **settings))
+    return entries(run(*subjects, group=GROUP, budget=BUDGET, stop_early=False, **settings))
 
 
 @cache

@@ -53,6 +53,7 @@ def one(function: Function, claim: DP, n: int, seed: int) -> Result:
         seed=seed,
         confidence=0.9,
         executor="inline",
+        stop_early=False,
     )
 
 

@@ -120,7 +120,7 @@ class Mean(Own):
 
 def audited(mechanism: Mechanism) -> Result:
     pairs = replace_one(np.zeros((4, 1)), [0, 1, 0, 1])
-    return audit(mechanism, pairs=pairs, queries=[[0.0]], budget=2000)
+    return audit(mechanism, pairs=pairs, queries=[[0.0]], budget=2000, stop_early=False)
 
 
 @pytest.mark.slow
