@@ -72,7 +72,7 @@ def _unusual(value: Any, depth: int) -> Key:
     if isinstance(value, (tuple, list)):
         base: Any = tuple if isinstance(value, tuple) else list
         if depth >= DEEPEST or base.__len__(value) > LONGEST:
-            return Special("sequence", _digest(repr(value)))
+            return Special("sequence", _digest(repr(_tuples(value))))
         return tuple(key_of(part, depth + 1) for part in base.__iter__(value))
     if isinstance(value, dict):
         pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
@@ -88,6 +88,14 @@ def _unusual(value: Any, depth: int) -> Key:
         return key_of(EXACT[exact](value))
     plain = value.item() if isinstance(value, np.generic) else value
     return Special("object", name_of(type(value))) if plain is value else key_of(plain, depth)
+
+
+def _tuples(value: Any) -> Any:
+    """Return the same with tuples for lists: keys do not tell which of them a sequence is."""
+    if isinstance(value, (tuple, list)):
+        base: Any = tuple if isinstance(value, tuple) else list
+        return tuple(map(_tuples, base.__iter__(value)))
+    return {k: _tuples(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _of_node(value: Node) -> Key:

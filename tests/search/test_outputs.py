@@ -97,6 +97,7 @@ def test_values_that_python_holds_to_be_equal_are_one() -> None:
     assert key_of(-0.0) == key_of(0.0)
     assert key_of(math.nan) == key_of(-np.float32("nan")) == key_of(Decimal("NaN")) == NAN
     assert key_of((1, "a")) == key_of([1.0, "a"]) == key_of(np.array([1, "a"], dtype=object))
+    assert key_of(((1,),) * 2000) == key_of([[1]] * 2000) != key_of([[2]] * 2000)
     assert key_of(None) not in {key_of("None"), key_of(0), key_of(())}
     assert key_of(Fraction(1, 2)) == 0.5
     assert key_of("y" * 1000) != key_of("y" * 1001)
