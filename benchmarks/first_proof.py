@@ -24,7 +24,7 @@ Rng = np.random.Generator
 ANY = (-np.inf, np.inf)
 
 
-def without_noise(data: Labelled, queries: Any, size: int, rng: Rng) -> NDArray[Any]:  # noqa: ARG001
+def without_noise(data: Labelled, queries: Any, size: int, _: Rng) -> NDArray[Any]:
     """The mean itself."""
     return np.full((size, len(queries)), float(np.mean(data.y)))
 

@@ -39,6 +39,7 @@ from dpassay.engine.planning import (
     search_cost,
 )
 from dpassay.engine.preflight import check
+from dpassay.engine.run import is_raced
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import InvalidInput, TargetError
@@ -48,7 +49,6 @@ from dpassay.record.attack_record import renyi_name
 from dpassay.reports.shared.numbers import plural
 from dpassay.targets.groups import PairGroup, Progress, groups_for
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolation.target import is_foreign
 
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
@@ -233,7 +233,7 @@ def _plans(
         if target.space is not None:
             continue
         groups = groups_for(target, data)
-        share = shared.after_race if settings.raced(is_foreign(target)) else shared
+        share = shared.after_race if is_raced(target, settings) else shared
         speed = measure(target, groups)
         law = settings.mode != "monte-carlo" and target.has_law
         for claim in target.claims:
@@ -309,7 +309,7 @@ def costs_of(
     for number, leak in enumerate(leaks):
         progress(f"{target.name}: {leak:g}", number, len(leaks))
         budget = Budget(draws=settings.budget, alpha=alpha)
-        budget = budget.after_race if settings.raced(is_foreign(target)) else budget
+        budget = budget.after_race if is_raced(target, settings) else budget
         budget = replace(budget, draws=draws_needed(target, claim, groups, leak, budget))
         costs.append((leak, cost(target, claim, groups, budget, speed)))
     return costs

@@ -28,8 +28,9 @@ RACERS, PART, MOST_LOOKS = 3, 2, 6
 and how often it looks at them."""
 SCREENED, REACH, CHEAP = (32, 128, 512), 8, 1 / 6
 """The trials per side that choose the cell, stage by stage. Each stage but the last certifies at
-most so many times as many. At given pairs, a later stage screens such a part at most of what the
-whole audit certifies. Numbers are cut by twice as many trials as the first stage has."""
+most so many times as many. At given pairs, a later stage is left out if its screening takes more
+than this part of the trials that the whole audit certifies with. Numbers are cut by twice as many
+trials as the first stage has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class Budget:
         return max(min(LEAST_SCREENING, self.draws), int(min(self.draws * part, most)))
 
     def _most_screening(self, groups: tuple[PairGroup, ...]) -> float:
-        """Return how many trials per dataset are, of all pairs, about those of a certification."""
+        """Return the trials per dataset with which the screening costs as much as certifying."""
         queries = sum(len(group.queries) for group in groups)
         pairs = sum(len(group.pairs) for group in groups)
         return self.draws * min(1.0, queries * self.finalists(groups) / pairs)
@@ -103,8 +104,8 @@ class Budget:
     def races(self, groups: tuple[PairGroup, ...]) -> Iterator[Race]:
         """Yield the stages of a race at given pairs.
 
-        After the first, only those that screen so few trials that a claim that holds costs little
-        more than without a race.
+        A stage whose screening is dear is left out, unless it is the first: a race must cost little
+        where the claim holds.
         """
         few = CHEAP * self._most_screening(groups)
         return (each for each in self.race.stages if each.screened <= max(SCREENED[0], few))

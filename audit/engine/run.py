@@ -109,7 +109,7 @@ def assay(
                         target=subject,
                         settings=settings,
                         share=share,
-                        raced=settings.raced(is_foreign(way)),
+                        raced=is_raced(way, settings),
                         open_executor=opening(subject, stack),
                         progress=_named(target.name, progress),
                         accepted=partial(baseline, target),
@@ -122,6 +122,16 @@ def assay(
                 for claim in target.claims:
                     yield _result(way, claim, measured, settings, taken)
                 break
+
+
+def is_raced(target: AuditTarget, settings: Settings) -> bool:
+    """Return whether an audit of given pairs ends with its first proof.
+
+    Where `stop_early` says nothing, that of the user's own code does, unless the claim speaks of
+    two datasets at once: its bound is what the user asks for.
+    """
+    own = is_foreign(target) and not isinstance(target.mechanism, Coupled)
+    return own if settings.stop_early is None else settings.stop_early
 
 
 def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]:
@@ -180,11 +190,8 @@ class Measurement:
                 raise TargetError(
                     "it has no exact law for these data and claims; use mode monte-carlo"
                 )
-        # of two answers at once, the bound is what is asked for
-        raced = self.raced and (settings.stop_early or not isinstance(target.mechanism, Coupled))
-        how = self.open_executor, self.progress, self.accepted, raced
-        sampling = Sampling(target, groups, budget.of(target), *how)
-        return "monte-carlo", sampling.hold
+        how = self.open_executor, self.progress, self.accepted, self.raced
+        return "monte-carlo", Sampling(target, groups, budget.of(target), *how).hold
 
     def _search(self, space: Space, budget: Budget) -> tuple[Mode, Holder] | None:
         """Return what holds the pairs that a search finds against a claim, by laws or trials."""
@@ -199,7 +206,7 @@ class Measurement:
             return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
 
         def hunt(claim: Claim) -> Evidence:
-            raced = self.settings.raced(True)
+            raced = self.settings.stop_early is not False
             found = searched_evidence(
                 target, space, claim, budget, self.open_executor, progress, seed, seconds, raced
             )

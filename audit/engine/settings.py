@@ -47,9 +47,9 @@ class Settings:
 
     A search, and an audit of your own code, end with the first proof, often after some hundred
     runs, for which an eighth of alpha is set aside. With `stop_early` False they go on to the worst
-    pair, and all trials bound that; with True audits of mechanisms of this package end so too.
-    `search_seconds` ends a search for pairs, and what it has found is certified; that then depends
-    on the machine.
+    pair, and all trials bound that. With True, audits of this package's own mechanisms end with the
+    first proof too. `search_seconds` ends a search for pairs, and what it has found is certified;
+    that then depends on the machine.
 
     No number depends on `jobs`, the processes that run trials. By default (`executor` is None) your
     own code runs in processes of its own, so that whatever it does ends no run but its own, and
@@ -142,10 +142,6 @@ class Settings:
     def limits(self) -> Limits:
         """Return what a process with a user's code may take."""
         return Limits(seconds=self.shard_timeout, memory=self.memory)
-
-    def raced(self, usual: bool) -> bool:
-        """Return whether an audit ends with its first proof, as `usual` where nothing is said."""
-        return usual if self.stop_early is None else self.stop_early
 
     def wanted(self, claim: Claim, most: float) -> float:
         """The leak that a sampled audit of a claim must be able to see, at most `most`."""

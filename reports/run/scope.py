@@ -240,11 +240,10 @@ def space_words(raw: Raw) -> str:
 
 
 def data_words(data: Raw | None) -> str:
-    """Return the name of a run's data, and how many records and queries they have; '' without."""
+    """Return the name of a run's data and their sizes; '' for a run without data."""
     if data is None:
         return ""
-    split = data.get("split")
-    cut: Raw = split if isinstance(split, Mapping) else {}
+    cut: Raw = data["split"] if isinstance(data.get("split"), Mapping) else {}
     sizes = (data.get("records"), "record"), (cut.get("queries"), "query")
     size = [plural(number, noun) for number, noun in sizes if isinstance(number, int)]
     if size and isinstance(cut.get("train"), int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.api import audit
-from dpassay.claims import DP, GDP, PredictionStability, Stability
+from dpassay.claims import DP, GDP, PredictionStability, ScoreStability, Stability
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Labelled
 from dpassay.engine import certification
@@ -22,6 +23,8 @@ from dpassay.engine.certification import Screened, certified_afresh
 from dpassay.engine.guards import PROCESSES, Guards
 from dpassay.engine.monte_carlo import GROWTH, _planned
 from dpassay.engine.result import Result
+from dpassay.engine.run import is_raced
+from dpassay.engine.settings import Settings
 from dpassay.engine.testers.events import Events
 from dpassay.engine.testers.tester import Finalist
 from dpassay.errors import TargetError
@@ -30,6 +33,8 @@ from dpassay.pairs import FlipLabel
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.search.spaces import Scalars
+from dpassay.targets.coupled import Coupled
+from dpassay.targets.resolve import resolve
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.tasks import TrialRunner
@@ -82,6 +87,17 @@ def test_stages_share_alpha_and_reach_ever_farther() -> None:
             race.alpha / 2**k for k in range(1, len(known) + 1)
         ]
         assert all(each.screened <= each.draws <= max(32, draws // PART) for each in stages)
+
+
+def test_own_code_is_raced_unless_its_bound_is_asked_for() -> None:
+    listed = resolve("soft-majority")
+    own = target_of(FunctionMechanism(function=response(1.0), claims=(DP(epsilon=1.0),)))
+    score = ScoreStability(beta1=0.1, beta2=0.1, delta=0.01)
+    two = replace(own, mechanism=Coupled(trainer=own.mechanism, claim=score))
+    for target, usual in ((own, True), (two, False), (listed, False)):
+        assert is_raced(target, Settings()) is usual
+        for said in (True, False):
+            assert is_raced(target, Settings(stop_early=said)) is said
 
 
 def test_a_race_among_many_pairs_screens_a_small_part_of_the_audit() -> None:

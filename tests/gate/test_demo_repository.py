@@ -131,7 +131,8 @@ def test_green_red_refactored_green_renamed_green(
     where = result["locations"][0]["physicalLocation"]
     assert (where["artifactLocation"]["uri"], where["region"]) == ("my_api.py", {"startLine": 4})
     comment = project.read("comment.md")
-    assert re.match(r"### my\\_api:predict leaks more than it claims \(at least 1\.\d", comment)
+    headline = r"### my\\_api:predict leaks more than it claims \(at least 1\.\d+ times\)\n"
+    assert re.match(headline, comment)
     assert "**Against the accepted baseline:** 2 privacy regressions" in comment
     assert "dpassay replay REPORT/witnesses/my_api%3Apredict.own.monte-carlo.json" in comment
 

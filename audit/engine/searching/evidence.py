@@ -333,8 +333,7 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
             point=points[goal] if len(points) > 1 else None,
             trials=evidence.trials + sum(spent),
             searched=evidence.searched
-            | {"search": racing.log, "certified_cells": 1}
-            | {"notes": [note for note in notes if note]}
+            | {"search": racing.log, "notes": [note for note in notes if note]}
             | search.deadline.as_json(),
         )
     return None
