@@ -25,7 +25,7 @@ Mode = Literal["exact", "exhaustive", "monte-carlo"]
 FREQUENCIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001)
 """Where the curve of a result is written down."""
 MANY = 100
-"""What holds in so many runs is said of every run."""
+"""Only what holds in so many runs is said of every run."""
 LEAST = 1e-6
 """No frequency is nearer to 0 or 1."""
 
@@ -225,11 +225,12 @@ def an_exception(encoder: Encoder) -> Pattern:
 def told_apart(evidence: Evidence) -> str:
     """Describe how the worst pair is told apart for certain: in every run, or by an exception.
 
-    It is empty where the event came on both sides, or not in every run of the one.
+    It is empty where the event came on both sides, or not in every run of the one, or where the
+    first proof took few runs.
     """
     cell = evidence.worst
     counts, event = cell.lower.counts, cell.event
-    if counts is None or counts.y or event == ():
+    if counts is None or counts.y or counts.n1 < MANY or event == ():
         return ""
     raised = isinstance(event, Pattern) and event == an_exception(event.encoder)
     if counts.x < counts.n1 and not raised:
@@ -238,8 +239,7 @@ def told_apart(evidence: Evidence) -> str:
     answer = "an exception is raised" if raised else answer
     if isinstance(event, tuple):
         answer = f"the answer is {' or '.join(map(str, event))}"
-    every = "every run" if counts.n1 >= MANY else f"all {counts.n1} runs"
-    every = every if counts.x == counts.n1 else f"{counts.x:,} of {counts.n1:,} runs"
+    every = "every run" if counts.x == counts.n1 else f"{counts.x:,} of {counts.n1:,} runs"
     group, turned = evidence.groups[cell.group], DIRECTIONS.index(cell.direction)
     base, change = group.pairs.base, group.pairs.changes[cell.pair]
     sizes = [len(base), len(change.apply(base))]

@@ -100,6 +100,16 @@ def test_own_code_is_raced_unless_its_bound_is_asked_for() -> None:
             assert is_raced(target, Settings(stop_early=said)) is said
 
 
+def test_few_runs_show_no_certainty() -> None:
+    def tells(data: Any, queries: Points, size: int, rng: Rng) -> Any:
+        return np.full((size, len(queries)), data.y[0])
+
+    first, whole = run(tells), run(tells, stop_early=False)
+    assert first.verdict == whole.verdict == "refuted"
+    assert first.certain == ""
+    assert "in every run before the change, in none after it" in whole.certain
+
+
 def test_a_race_among_many_pairs_screens_a_small_part_of_the_audit() -> None:
     for records, known in ((2, [32, 128, 512]), (60, [32, 128]), (600, [32])):
         group = flip_group(records=records, changes=tuple(map(FlipLabel, range(records))))
