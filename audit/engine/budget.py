@@ -95,6 +95,17 @@ class Budget:
         most = self._most_screening(groups)
         return max(min(LEAST_SCREENING, self.draws), int(min(self.draws * part, most)))
 
+    def most(self, groups: tuple[PairGroup, ...]) -> int:
+        """Return how many runs screen and certify at most."""
+        cells, datasets = (
+            self.spending(groups, profiled=False).cells,
+            [len(g.pairs) for g in groups],
+        )
+        screened = sum(
+            n * (1 + k) for n, k in zip(self.screening_of(groups), datasets, strict=True)
+        )
+        return screened + self.draws * (min(sum(datasets), cells) + len(groups))
+
     def _most_screening(self, groups: tuple[PairGroup, ...]) -> float:
         """Return the trials per dataset with which the screening costs as much as certifying."""
         queries = sum(len(group.queries) for group in groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -34,7 +35,7 @@ from dpassay.errors import TargetError
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.power import SCREEN_ALPHA, Screening
-from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
+from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, foretell, searched
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.trials.executors import Executor
@@ -49,6 +50,8 @@ FIRST_PROOF = (
     "The audit ended with its first proof, and the leak may be far larger: --no-stop-early "
     "(stop_early = false) goes on and bounds it."
 )
+SLOW = 1e-3
+"""Seconds of a run next to which what a call takes besides is little."""
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -56,18 +59,27 @@ sharper than they are."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The trials drawn for one way of counting."""
+    """The trials drawn for one way of counting; there are `most` runs at most."""
 
     runner: Executor
     groups: tuple[PairGroup, ...]
     codings: tuple[Coding, ...]
     progress: Progress
+    most: int
     _screened: dict[Budget, Screened] = field(default_factory=dict)
+    _paces: list[float] = field(default_factory=list)  # seconds a run
 
     def screened(self, budget: Budget) -> Screened:
         """Return the screening on a budget, once for all claims."""
         if budget not in self._screened:
-            self._screened[budget] = screen(self.runner, self.groups, budget, self.progress)
+            began = time.perf_counter()
+            found = screen(self.runner, self.groups, budget, self.progress)
+            self._screened[budget] = found
+            pace, slow = (time.perf_counter() - began) / found.trials, max(self._paces, default=0.0)
+            self._paces.append(pace)
+            # few runs show the pace of a slow function only
+            if slow <= SLOW < pace or not (slow > SLOW or isinstance(budget, Race)):
+                foretell(self.progress, self.most, pace, pace * self.most)
         return self._screened[budget]
 
 
@@ -155,7 +167,11 @@ class Sampling:
             tasks = [Task(group=g, pair=None, phase="pilot", size=pilot) for g in places]
             codings = tuple(bins_from(quantiles) for quantiles in runner.counts(tasks))
         runner = self.open_executor(groups, codings)
-        return Trials(runner=runner, groups=groups, codings=codings, progress=self.progress)
+        races = [*self.budget.races(groups)] if self.raced else []
+        most = sum(each.most(groups) for each in (*races, self.budget))
+        return Trials(
+            runner=runner, groups=groups, codings=codings, progress=self.progress, most=most
+        )
 
 
 def monte_carlo_evidence(

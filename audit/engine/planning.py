@@ -81,19 +81,18 @@ def cost(
     pairs = sum(len(group.pairs) for group in groups)
     budget = budget.of(target)
     spending, effort = _planned(target, claim, groups, budget)
-    datasets, screening = pairs + len(groups), budget.screening(groups)
-    trials = screening * datasets + budget.draws * (min(pairs, spending.cells) + len(groups))
+    trials = budget.most(groups)
     return AuditCost(
         pairs=pairs,
         queries=sum(len(group.queries) for group in groups),
         cells=sum(2 * len(group.pairs) * len(group.queries) for group in groups),
-        screening=screening,
+        screening=budget.screening(groups),
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
         sight=kind_of(claim, target).sight(effort),
         spending=spending,
-        seconds=speed.change * datasets + speed.trial * trials,
+        seconds=speed.change * (pairs + len(groups)) + speed.trial * trials,
     )
 
 

@@ -28,6 +28,11 @@ def silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
+def foretell(progress: Progress, runs: int, pace: float, seconds: float) -> None:
+    """Tell, before them, how long so many runs take at most, each so many seconds."""
+    progress(f"{runs:,} runs of {1000 * pace:,.1f} ms at most", round(seconds), 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class PairGroup:
     """Pairs with one base dataset, and the queries (q, d) asked of all of them.

@@ -48,7 +48,14 @@ from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import PairGroup, Progress, as_asked, groups_for, silent
+from dpassay.targets.groups import (
+    PairGroup,
+    Progress,
+    as_asked,
+    foretell,
+    groups_for,
+    silent,
+)
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Matches
 from dpassay.trials.isolation.target import Isolated
@@ -100,12 +107,12 @@ def searched_evidence(
     if claim.computed or claim.means or claim.coupled:
         raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
 
-    def foretell(pace: float) -> None:
+    def told(pace: float) -> None:
         """Tell how long all that may follow takes, if a run takes so many seconds."""
         most = outlay(space, FIRST, budget.draws)
         search = pace * most.search if seconds is None else min(seconds, pace * most.search)
-        runs = f"{most.search + most.certification:,} runs of {1000 * pace:,.1f} ms at most"
-        progress(runs, round(search + pace * most.certification), 0)
+        takes = search + pace * most.certification
+        foretell(progress, most.search + most.certification, pace, takes)
 
     drawing = Drawing(
         target=target,
@@ -113,7 +120,7 @@ def searched_evidence(
         open_executor=open_executor,
         progress=progress,
         seed=seed,
-        foretell=foretell,
+        foretell=told,
     )
     points = {
         Goal(scale_of(point), point.promised, budget.draws, budget.alpha): point
