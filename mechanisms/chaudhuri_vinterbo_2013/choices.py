@@ -234,16 +234,14 @@ class Choice(Released):
         )
         if self.release == "index":
             return FiniteLaw(log_p=np.tile(logsumexp(each, axis=0), (len(queries), 1)), error=error)
-        # (2, q): of a negative and of a positive weight
-        positive = self.trainer.margins(signs, queries)
+        # (2, q): of a negative and of a positive weight; most queries are answered alike
+        positive = self.trainer.margins(signs, queries) >= 0
+        kinds, which = np.unique(positive, axis=1, return_inverse=True)
         rows = [
-            [
-                logsumexp(each, b=(positive[patterns, query] >= 0) == label)
-                for label in (False, True)
-            ]
-            for query in range(len(queries))
+            [logsumexp(each, b=answers[patterns] == label) for label in (False, True)]
+            for answers in kinds.T
         ]
-        return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
+        return FiniteLaw(log_p=np.minimum(rows, 0.0)[which], error=error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All records at one point, the labels of V all alike.

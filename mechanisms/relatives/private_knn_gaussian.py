@@ -173,20 +173,30 @@ class PrivateKNNGaussian(Mechanism):
         return few and self.noisy_max.has_law(self.k, self.K)
 
     def _counts(self, ranked: NDArray[np.int64]) -> Array:
-        """Probability of all counts at each query, shape (queries, k + 1, ..., k + 1)."""
-        queries = len(ranked)
-        found = np.zeros((queries, *(self.k + 1,) * self.K))
-        found.reshape(queries, -1)[:, 0] = 1.0
-        room = np.indices(found.shape[1:]).sum(axis=0) < self.k
-        for labels in ranked.T:
-            for label in self.labels:
-                here = np.flatnonzero(labels == label)
-                if here.size:
-                    part = found[here]
-                    taken = self.q * np.where(room, part, 0.0)
-                    part -= taken
-                    part += np.roll(taken, 1, axis=1 + label)
-                    found[here] = part
+        """Probability of all counts at each query, shape (queries, k + 1, ..., k + 1).
+
+        Counts below k in all are independent binomials of all records; those that reach it do so at
+        some record, and are binomials of the records before it.
+        """
+        k, n = self.k, ranked.shape[1]
+        binomial = np.zeros((n + 1, k + 1))
+        binomial[0, 0] = 1.0
+        for i in range(n):
+            binomial[i + 1] = (1 - self.q) * binomial[i]
+            binomial[i + 1, 1:] += self.q * binomial[i, :-1]
+        counts = np.indices((k + 1,) * self.K).reshape(self.K, -1)
+        some, full = counts[:, counts.sum(axis=0) < k], counts[:, counts.sum(axis=0) == k]
+        found = np.zeros((len(ranked), *(k + 1,) * self.K))
+        for votes, law in zip(ranked, found, strict=True):
+            of_label = votes == np.array(self.labels)[:, None]
+            before = np.concatenate([np.zeros((self.K, 1), int), of_label.cumsum(axis=1)], axis=1)
+            ends = zip(before[:, -1], some, strict=True)
+            law[tuple(some)] = np.prod([binomial[m, j] for m, j in ends], axis=0)
+            for label, last in enumerate(of_label):
+                one = np.eye(self.K, dtype=int)[:, [label]]
+                places = zip(before[:, :-1][:, last], full - one, strict=True)
+                reached = np.prod([binomial[m][:, j] for m, j in places], axis=0).sum(axis=0)
+                law[tuple(full)] += self.q * np.where(full[label] > 0, reached, 0.0)
         return found
 
     def pairs(self) -> tuple[WorstCase, ...]:
