@@ -44,8 +44,8 @@ WITNESS_NOTE = (
 FINDINGS = (
     "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is one; for a "
     "claim of γ it is a change of a probability or prediction, for one of μ the μ of Gaussian "
-    "differential privacy, for an error that error (see the unit), for β the share of bad random "
-    "strings, to be compared with δ. The factor is true / claimed. '≥' marks a lower bound: only "
+    "differential privacy, for an error that error (see the unit), for one of β₁ and β₂ the "
+    "share δ of bad random strings. The factor is true / claimed. '≥' marks a lower bound: only "
     "the audited cells, or only a part of the release, were examined, and the true leak may be "
     f"larger. {WITNESS_NOTE}"
 )

@@ -208,8 +208,8 @@ class ScoreWords(Words):
         )
 
     def short(self, number: str) -> str:
-        """Return both betas and delta."""
-        return f"β = {self.numbers[0]}, {self.numbers[1]}, δ = {number}"
+        """Return delta, and both betas."""
+        return f"δ = {number} (β₁ = {self.numbers[0]}, β₂ = {self.numbers[1]})"
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
         """Return whether the proportion is proven to be next to nothing."""

@@ -106,18 +106,16 @@ def _nothing_refuted(found: Sequence[ResultView]) -> str:
 def _of_catalogue(found: Sequence[ResultView]) -> str:
     """Count claims that papers print, and claims of other sources."""
     numbers = Counter((each.raw["verdict"], each.printed) for each in found)
-    wrong, others = numbers["refuted", True], numbers["refuted", False]
+    wrong = numbers["refuted", True]
     stand = numbers["not refuted", True] + numbers["verified", True]
     printed = sum(number for (_, told), number in numbers.items() if told)
     undecided = sum(each.status is INCONCLUSIVE for each in found)
     missed = sum(each.status in {MISSED, ERROR} for each in found)
-    more = f"; {plural(others, 'claim')} of no paper refuted too" if others else ""
-    more += f"; {plural(undecided, 'claim')} undecided" if undecided else ""
+    more = f"; {plural(undecided, 'claim')} undecided" if undecided else ""
     more += f"; {plural(missed, 'result')} not as declared" if missed else ""
     return (
-        f"{wrong} of {plural(printed, 'claim')}, as papers print them or can be read, "
-        f"{'is' if wrong == 1 else 'are'} wrong; {stand} {'stands' if stand == 1 else 'stand'} "
-        f"where we looked{more}"
+        f"{wrong} of {plural(printed, 'published claim')} {'is' if wrong == 1 else 'are'} wrong; "
+        f"{stand} held where we looked{more}"
     )
 
 

@@ -258,9 +258,7 @@ def units_words(units: set[str]) -> str:
     if any(unit.endswith(kinds.ERROR) for unit in units):
         words.append("the unit of the claim says which error is meant")
     if kinds.ScoreWords.unit in units:
-        words.append(
-            "rows with β give the share of bad random strings, to be compared with the claimed δ"
-        )
+        words.append("a δ beside β₁ and β₂ is a share of the random strings")
     told = "; ".join(words)
     # a Greek letter names a number and stays small
     return f"{told[:1].upper()}{told[1:]}." if told[:1].isascii() else f"{told}."

@@ -112,9 +112,7 @@ def _least(r: ResultView) -> str:
 
 def claimed_number(r: ResultView) -> str:
     """Return the claimed number that what is found is held against, without its name."""
-    if r.claimed.startswith("β"):
-        return r.claimed.rpartition("δ = ")[2]
-    return r.claimed.partition(",")[0].rpartition(" ")[2]
+    return re.split("[,(]", r.claimed)[0].split()[-1]
 
 
 def _steps(r: ResultView, command: str) -> Iterator[Step]:
