@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator
 
 from dpassay import DP, InvalidInput, Tables, audit
 from dpassay.adapters import diffprivlib
-from dpassay.engine.result import Result
 from dpassay.targets.estimators import ObservedEstimator, TrainedEstimator
 
 X, Y = np.linspace(0, 1, 6)[:, None], np.array([0, 1, 0, 1, 0, 1])
@@ -25,13 +24,12 @@ Total = namedtuple("Total", "epsilon delta")  # noqa: PYI024  (what the library 
 
 
 class Mean(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Releases the noisy mean; predicts nothing of it."""
+    """Releases the noisy mean of numbers in [0, 1]; predicts the same whatever was learned."""
 
     def __init__(self, epsilon: float = 1.0, random_state: Any = None) -> None:
         self.epsilon, self.random_state = epsilon, random_state
 
     def fit(self, X: Any, y: Any) -> Mean:
-        """Add the noise of a mean of numbers in [0, 1]."""
         rng = np.random.default_rng(self.random_state)
         self.theta_ = np.array([[X.mean() + rng.laplace(0, 1 / (self.epsilon * len(X)))]])
         self.classes_ = np.unique(y)
@@ -39,7 +37,6 @@ class Mean(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self
 
     def predict(self, X: Any) -> Any:
-        """The same label whatever was learned."""
         return np.zeros(len(X), dtype=int)
 
 
@@ -50,16 +47,10 @@ class Budget:
         self.spent = Total(epsilon, delta)
 
     def total(self) -> Total:
-        """What is spent in all."""
         return self.spent
 
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
-
-
-def hunted(thing: Any, epsilon: float = 1.0, **more: Any) -> Result:
-    settings: dict[str, Any] = {"budget": 300, "confidence": 0.99, "executor": "inline"} | more
-    return audit(thing, claim=DP(epsilon=epsilon), data=SPACE, **settings)
 
 
 def tool(array: Any, epsilon: float = 0.5) -> Any:
@@ -74,7 +65,6 @@ def tool(array: Any, epsilon: float = 0.5) -> Any:
         (diffprivlib.model(Mean(epsilon=2.0), ("theta_",)), 2.0, 0.0),
         (tool, 0.5, 0.0),
         (partial(tool, epsilon=3), 3.0, 0.0),
-        (partial(tool, [1.0]), 0.5, 0.0),
         (Budget(1.5, 0.01), 1.5, 0.01),
     ],
 )
@@ -103,11 +93,7 @@ def test_what_has_no_epsilon_is_refused(spent: Any, message: str) -> None:
     ("estimator", "outputs", "message"),
     [
         (3, ("predict",), "estimator = 3: must be an object with fit and predict"),
-        (
-            ObservedEstimator(Mean()),
-            ("predict",),
-            "estimator = Observed.*must be an object with fit",
-        ),
+        (ObservedEstimator(Mean()), ("predict",), "estimator = Observed.*: must be an object with"),
         (Mean(), (), r"outputs = \(\): must be names of attributes, or 'predict'"),
         (Mean(), (1,), r"outputs = \(1,\): must be names"),
     ],
@@ -133,28 +119,21 @@ def test_all_that_is_seen_is_one_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "outputs", "refuted"),
+    ("epsilon", "outputs", "verdicts"),
     [
-        (6.0, ("predict",), False),
-        (6.0, ("theta_",), True),
-        (6.0, ("predict", "theta_"), True),
-        (1.0, ("theta_",), False),
+        (6.0, ("predict",), {"not refuted", "inconclusive"}),
+        (6.0, ("predict", "theta_"), {"refuted"}),
+        (1.0, ("theta_",), {"not refuted", "inconclusive"}),
+        (0.1, ("classes_",), {"refuted"}),  # which are taken from the data
+        (1.0, ("coef_",), {"error"}),  # which is not there
     ],
 )
 def test_the_mean_leaks_where_it_is_seen_and_not_where_it_is_not(
-    epsilon: float, outputs: tuple[str, ...], refuted: bool
+    epsilon: float, outputs: tuple[str, ...], verdicts: set[str]
 ) -> None:
-    result = hunted(diffprivlib.model(Mean(epsilon=epsilon), outputs))
-    assert (result.verdict == "refuted") is refuted
-    assert result.verdict != "error"
-
-
-def test_classes_that_are_taken_from_the_data_are_found() -> None:
-    result = hunted(diffprivlib.model(Mean(epsilon=0.1), ("classes_",)))
-    assert result.verdict == "refuted"
-    assert result.target.seeded
-
-
-def test_an_attribute_that_is_not_there_is_an_error() -> None:
-    result = hunted(diffprivlib.model(Mean(), ("coef_",)))
-    assert result.verdict == "error"
+    mean = diffprivlib.model(Mean(epsilon=epsilon), outputs)
+    found = audit(
+        mean, claim=DP(epsilon=1.0), data=SPACE, budget=300, confidence=0.99, executor="inline"
+    )
+    assert found.verdict in verdicts
+    assert found.target.seeded

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.needed import debian, lacks
 
 Scheme = Literal["light", "dark"]
+Check = Literal["clipped", "faint", "sideways"]
 
 EXECUTABLE = Path("/usr/bin/chromium")
 """Where the Debian package puts it, and where `ci/chromium.sh` looks."""
@@ -101,19 +102,11 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def clipped(page: Page) -> list[str]:
-    """Name text and pictures of which a part can be seen nowhere."""
-    found: list[str] = page.evaluate("dpassayChecks.clipped()")
-    return found
+def wrong(page: Page, *checks: Check) -> list[str]:
+    """Name what the checks of checks.js find.
 
-
-def faint(page: Page) -> list[str]:
-    """Name letters in pictures of which the contrast is below 4.5: axe-core leaves them out."""
-    found: list[str] = page.evaluate("dpassayChecks.faint()")
-    return found
-
-
-def sideways(page: Page) -> list[str]:
-    """Name what makes the page itself, not a box in it, wider than the window."""
-    found: list[str] = page.evaluate("dpassayChecks.sideways()")
-    return found
+    `clipped`: text and pictures of which a part can be seen nowhere; `faint`: letters in pictures
+    of which the contrast is below 4.5, which axe-core leaves out; `sideways`: what makes the page
+    itself, not a box in it, wider than the window.
+    """
+    return [each for name in checks for each in page.evaluate(f"dpassayChecks.{name}()")]

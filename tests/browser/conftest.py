@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.chromium import chromium, needed_here
-from tests.browser.pages import MECHANISMS, PAGES, Site, catalogue, of_mechanism
+from tests.browser.pages import PAGES, Site, catalogue, of_mechanism
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,9 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture(scope="module", params=[*PAGES, "catalogue", *MECHANISMS])
+@pytest.fixture(scope="module", params=[*PAGES, "catalogue", "mechanism"])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
-    if request.param not in PAGES:
-        run: Path = request.getfixturevalue("catalogue_run")
-        return catalogue(run) if request.param == "catalogue" else of_mechanism(run, request.param)
-    return PAGES[request.param](tmp_path_factory.mktemp(request.param))
+    if request.param in PAGES:
+        return PAGES[request.param](tmp_path_factory.mktemp(request.param))
+    run: Path = request.getfixturevalue("catalogue_run")
+    return catalogue(run) if request.param == "catalogue" else of_mechanism(run)

@@ -7,17 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import (
-    WIDTHS,
-    Scheme,
-    clipped,
-    faint,
-    opened,
-    show,
-    sideways,
-    unfold,
-    violations,
-)
+from tests.browser.chromium import WIDTHS, Scheme, opened, show, unfold, violations, wrong
 from tests.browser.pages import Site
 from tests.browser.paper import dense, on_paper
 
@@ -40,7 +30,7 @@ def test_nothing_is_cut_off_at_any_width_and_its_weight(
             unfold(page)
         for width in WIDTHS:
             show(page, width=width)
-            found += [f"{width} px: {each}" for each in (*sideways(page), *clipped(page))]
+            found += [f"{width} px: {each}" for each in wrong(page, "sideways", "clipped")]
         nodes, height = page.evaluate(SIZE)  # at 1200 pixels, the last
         heights.append(height)
     assert not found, "\n".join(found)
@@ -56,7 +46,7 @@ def test_axe_core_finds_no_violation(page: Page) -> None:
     found = []
     for width, scheme in LOOKS:
         show(page, width=width, scheme=scheme)
-        found += [f"{width} px: {each}" for each in (*violations(page), *faint(page))]
+        found += [f"{width} px: {each}" for each in (*violations(page), *wrong(page, "faint"))]
     assert not found, "\n".join(found)
 
 

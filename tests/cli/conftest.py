@@ -1,4 +1,4 @@
-"""A folder of its own for every test, and one that has been run once."""
+"""A folder of its own for every test, and pages without pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.reports.run.page import html
-from tests.conftest import once
 
 QUICK = ["run", "--profile", "quick", "-q"]
 
@@ -20,20 +19,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
-
-
-@pytest.fixture(scope="session")
-def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a quick run of a few mechanisms has written.
-
-    Known to be wrong, with claims of several kinds.
-    """
-
-    def fill(folder: Path) -> None:
-        names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
-        assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(folder)]) == 0
-
-    return once(tmp_path_factory, "small", fill)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay import DP, audit, replace_one
+from dpassay import audit, replace_one
 from dpassay.cli.main import main
 from dpassay.data import load
-from dpassay.errors import InvalidInput, near
+from dpassay.errors import InvalidInput
 from dpassay.targets.calls import taken
 from dpassay.targets.importing import meant_module
 
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
-
-
-def test_names_are_near_whatever_their_case_and_hyphens() -> None:
-    assert near("Soft_Majorty", ["pate", "soft-majority"]) == "soft-majority"
-    assert near("zzz", ["pate", "soft-majority"]) == ""
 
 
 def test_a_guess_runs_no_code_of_the_users(folder: Path) -> None:
@@ -38,11 +32,11 @@ def test_a_guess_runs_no_code_of_the_users(folder: Path) -> None:
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("target", ["a" * 3000, "\x00", "..", "/", "~/my.py", "zzz"])
+@pytest.mark.parametrize("target", ["a" * 3000, "\x00", "..", "/", "~/my.py"])
 def test_a_guess_is_never_an_error(
     target: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in ([target], [f"{target}:f", "--claim", "epsilon=1"], ["pate", "--data", target]):
+    for words in ([f"{target}:f", "--claim", "epsilon=1"], ["pate", "--data", target]):
         assert main(["run", *words]) == 2
         assert "did you mean" not in capsys.readouterr().err
 
@@ -66,42 +60,35 @@ def test_functions_of_four_arguments_are_taken_in_every_form() -> None:
             taken(refused, "f")
 
 
-def test_python_is_told_the_same() -> None:
+def test_python_is_told_what_a_claim_is() -> None:
     pairs = replace_one([[0], [1]], [0, 1])
-    with pytest.raises(InvalidInput, match="takes \\(data, size, queries\\); must take"):
-        audit(lambda data, size, queries: None, claim=DP(epsilon=1), pairs=pairs, queries=[[0]])
     with pytest.raises(InvalidInput, match=r"claim = 1: must be .* did you mean DP"):
         audit(four, claim=1, pairs=pairs, queries=[[0]])  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small run."""
-    out = tmp_path_factory.mktemp("run") / "found"
-    assert main([*WALK, "--out", str(out)]) == 0
-    return out
-
-
-def test_the_folder_of_a_run_stands_for_its_record(
-    found: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+def test_the_folder_of_a_run_stands_for_its_record_and_is_guessed(
+    folder: Path, undrawn: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_id = "projected-walk.printed.exhaustive"
-    assert main(["report", str(found), "--format", "json", "-o", "again"]) == 0
-    assert Path("again/record.json").read_bytes() == (found / "record.json").read_bytes()
-    assert main(["explain", run_id, "--record", str(found)]) == 0
-    assert main(["compare", str(found), "again"]) == 0
-    assert main(["baseline", "accept", str(found)]) == 0
-    assert main(["baseline", "check", "again"]) == 0
-
-
-def test_a_record_elsewhere_is_guessed(
-    found: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(found, "mine")
+    assert main([*WALK, "--out", "mine"]) == 0
+    capsys.readouterr()
     assert main(["baseline", "accept"]) == 2
     assert "did you mean 'mine/record.json'?" in capsys.readouterr().err
     assert main(["replay", "mine"]) == 2
     assert "one of the 2 files in 'mine/witnesses'" in capsys.readouterr().err
+    assert main(["report", "mine", "--format", "json", "-o", "again"]) == 0
+    assert Path("again/record.json").read_bytes() == Path("mine/record.json").read_bytes()
+    capsys.readouterr()
+    assert main(["explain", "projected-walk.printed.exhaustive", "--record", "mine"]) == 0
+    text = capsys.readouterr().out
+    assert "Lemma 5.1" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert main(["explain", "projected-walk.printed.exat", "--record", "mine"]) == 2
+    assert "projected-walk.printed.exhaustive" in capsys.readouterr().err
+    assert main(["report", "mine", "-o", "pdf", "--format", "pdf"]) == 2
+    assert "must be a list of html, md, json, junit" in capsys.readouterr().err
+    assert main(["compare", "mine", "again"]) == 0
+    assert main(["baseline", "accept", "mine"]) == 0
+    assert main(["baseline", "check", "again"]) == 0
 
 
 ROWS = [f"{i},{'abc'[i % 3]},{i % 2}" for i in range(30)]
@@ -137,13 +124,8 @@ def test_a_table_that_is_right_is_read(name: str, data: str, tmp_path: Path) -> 
     [
         ('a,b,y\n1,"x\ny",0\n\n,x,1\n', "column 'a' in 1 of 2 records \\(first in line 5\\)"),
         ("a,y\n1,0\nNA,1\n", "first in line 3, written 'NA'"),
-        ("a,y\n1,0\n2,inf\n", "column 'y' is inf in line 3"),
         ("a,y\n1,0,5\n2,1,5\n", "line 2 has 3 values; must have 2.* is a name missing there"),
-        ("a,y\n1,0\n2,1,5\n", "line 3 has 3 values; must have 2.* a text with a comma needs"),
-        ("a,y,y\n1,0,5\n", "two columns have the name 'y'"),
         ("[1]\n", "is JSON; must be CSV"),
-        ("a\tb\ty\n1\t2\t0\n", "is separated by tabs"),
-        ("a;b;y\n1,5;2;0\n", "is separated by ';'"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused_by_its_line(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.data import load, split
 from dpassay.record.kinds import RUNS
-from tests.cli.rewritten import inside, main_anew
 
 CODE = '''
 import numpy as np
@@ -32,64 +29,32 @@ RUN += ["--budget", "1500", "--seed", "4", "--executor", "inline", "--out", "rep
 NAME = "leaky:last.own.monte-carlo"
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that was audited once, to be copied, with what the terminal showed."""
-    project = tmp_path_factory.mktemp("made")
-    (project / "leaky.py").write_text(CODE)
-    (project / "people.csv").write_text(TEXT)
-    with inside(project), redirect_stdout(StringIO()) as shown:
-        assert main_anew("leaky", RUN) == 1
-    (project / "shown.txt").write_text(shown.getvalue(), encoding="utf-8")
-    return project
-
-
-@pytest.fixture
-def audited(folder: Path, made: Path) -> tuple[str, int]:
-    """What the terminal showed, and the line that was named."""
-    shutil.copytree(made, folder, dirs_exist_ok=True)
-    shown = Path("shown.txt").read_text("utf-8")
-    record = RUNS.read(Path("report/record.json"))
-    (result,) = record["results"]
-    (row,) = {int(cell["change"].split()[3]) for cell in result["per_query"]}
-    (line,) = {cell["in_file"]["lines"][0] for cell in result["per_query"]}
-    assert row != line
-    return shown, line
-
-
 def trained_line() -> int:
-    """The line of the record with the largest number among those that were trained on.
-
-    Its number is taken from the records that were drawn, its line from the text of the file.
-    """
-    from dpassay.data import load, split
-
+    """The line, in the text of the file, of the largest number among those trained on."""
     parts = split(load("people.csv", "ill"), train=9, queries=2, seed=4)
     largest = int(parts.train.X[:, 0].max())
     (line,) = (k for k, text in enumerate(TEXT.split("\n"), 1) if text.startswith(f"{largest},"))
     return line
 
 
-def test_terminal_record_and_reports_name_the_line(
-    audited: tuple[str, int], capsys: pytest.CaptureFixture[str]
+def test_terminal_record_reports_and_replay_name_the_line(
+    folder: Path, undrawn: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown, line = audited
-    assert line == trained_line()
+    Path("leaky.py").write_text(CODE)
+    Path("people.csv").write_text(TEXT)
+    assert main(RUN) == 1
+    shown = capsys.readouterr().out
+    (result,) = RUNS.read(Path("report/record.json"))["results"]
+    (row,) = {int(cell["change"].split()[3]) for cell in result["per_query"]}
+    (line,) = {cell["in_file"]["lines"][0] for cell in result["per_query"]}
+    assert row != line == trained_line()
     told = f"abel of line {line} flipped"
-    assert f"L{told}: at query" in shown
-    assert f"L{told}: at query" in Path("report/report.md").read_text("utf-8")
-    assert f"L{told}: at query" in Path("report/index.html").read_text("utf-8")
+    pages = [Path("report", name).read_text("utf-8") for name in ("report.md", "index.html")]
+    assert all(f"L{told}: at query" in text for text in (shown, *pages))
     assert main(["explain", NAME]) == 0
     explained = capsys.readouterr().out
     assert f"S': l{told}" in explained
-    for text in (shown, explained, Path("report/index.html").read_text("utf-8")):
-        assert not re.search(r"label of record \d", text)
-
-
-def test_replay_names_the_line_that_the_file_has_now(
-    audited: tuple[str, int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, line = audited
+    assert not any(re.search(r"label of record \d", text) for text in (shown, explained, pages[1]))
     (path,) = map(str, Path("report/witnesses").iterdir())
     assert main(["replay", path, "--trust"]) == 1
     assert f"S': label of line {line} flipped. At query" in capsys.readouterr().out
@@ -98,9 +63,3 @@ def test_replay_names_the_line_that_the_file_has_now(
     said = capsys.readouterr().out
     assert f"S': label of line {line + 3} flipped. At query" in said
     assert "reproduced:" in said
-
-
-def test_the_same_seed_gives_the_same_record(audited: tuple[str, int]) -> None:
-    first = Path("report/record.json").read_bytes()
-    assert main(RUN) == 1
-    assert Path("report/record.json").read_bytes() == first

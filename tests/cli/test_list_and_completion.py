@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -38,7 +39,18 @@ def test_what_is_marked_as_wrong_is_a_claim_that_is_expected_to_be_refuted() -> 
     assert wrong == {name for name, entry in ENTRIES.items() if entry.expected is not None}
 
 
-@pytest.mark.parametrize("name", ["soft-majority", "pate-data-dependent", "objective-perturbation"])
+def test_every_entry_is_listed_with_its_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in entries] == list(ENTRIES)
+    claims = {entry["name"]: len(entry["claims"]) for entry in entries}
+    assert claims == {name: len(resolve(name).claims) for name in ENTRIES}
+    sources = {entry["name"]: entry["source"] for entry in entries}
+    assert sources["stable-laplace-printed-scale"] == "Dwork and Feldman 2018"
+    assert [entry["name"] for entry in entries if "exact" not in entry["modes"]] == ["dp-sgd"]
+
+
+@pytest.mark.parametrize("name", ["soft-majority", "pate-data-dependent"])
 def test_one_mechanism_fits_a_screen(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,21 +65,23 @@ def test_one_mechanism_fits_a_screen(
         assert said in text
 
 
-def test_a_mistyped_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistyped_mechanism_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "soft-majoriti"]) == 2
     assert "did you mean 'soft-majority'?" in capsys.readouterr().err
+    assert main([]) == 2
+    assert "COMMAND" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("flag", ["-V", "--version"])
-def test_the_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([flag]) == 0
-    assert lines(capsys)[0].startswith("dpassay ")
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in ("-V", "--version"):
+        assert main([flag]) == 0
+        assert lines(capsys)[0].startswith("dpassay ")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_to_ask(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
-    assert "dpassay" in capsys.readouterr().out
+def test_a_shell_is_told_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert main(["completion", shell]) == 0
+        assert "dpassay" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

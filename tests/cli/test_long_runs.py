@@ -1,7 +1,4 @@
-"""What would run for hours is said so.
-
-Before it starts where its size alone tells, else from the pace of its first seconds.
-"""
+"""What would run for hours is said so, before it starts or by the pace of its first seconds."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -54,25 +52,19 @@ def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(
     )
 
 
-def test_what_comes_before_the_first_report_tells_no_pace(
+def test_neither_what_comes_first_nor_the_stage_before_tells_a_pace(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """10 seconds for the 500 pairs of the group before are no pace of this one."""
     clock = Clock()
     pace = StagePace(silent, clock)
     for done in range(1, 797):
         clock.now = 1.5 + done / 1000
         pace("mine: pairs", done, 796)
-    assert capsys.readouterr().err == ""
-
-
-def test_a_stage_that_begins_anew_has_a_pace_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """The next group of pairs: 10 seconds for the 500 of the one before are no pace of this one."""
-    clock = Clock()
-    pace = StagePace(silent, clock)
     for _ in range(2):
         for done in range(1, 501):
             clock.now += 0.02
-            pace("mine: pairs", done, 500)
+            pace("yours: pairs", done, 500)
     assert capsys.readouterr().err == ""
 
 
@@ -118,28 +110,19 @@ def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[
     )
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(59.0, "59.0 seconds"), (600.0, "10 minutes"), (9000.0, "2 hours"), (1e6, "12 days")],
-)
-def test_durations(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+def test_durations() -> None:
+    words = {59.0: "59.0 seconds", 600.0: "10 minutes", 9000.0: "2 hours", 1e6: "12 days"}
+    assert {seconds: duration(seconds) for seconds in words} == words
 
 
-@pytest.mark.parametrize("arguments", [{"budget": 10**12}, {"budget": 10**40}, {"jobs": 10**6}])
-def test_what_cannot_finish_is_refused(arguments: dict[str, int]) -> None:
-    with pytest.raises(InvalidInput, match="an integer from"):
-        Settings(**arguments)  # type: ignore[arg-type]
-
-
-def test_the_command_line_and_the_configuration_refuse_it_too(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_finish_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong: tuple[dict[str, Any], ...] = ({"budget": 10**12}, {"budget": 10**40}, {"jobs": 10**6})
+    for arguments in wrong:
+        with pytest.raises(InvalidInput, match="an integer from"):
+            Settings(**arguments)
     assert main(["run", "soft-majority", "--budget", "1000000000000"]) == 2
     assert "more trials would never end" in capsys.readouterr().err
     (folder / "dpassay.toml").write_text("budget = 1000000000000\n")
     assert main(["config", "--show"]) == 2
-    assert (
-        "budget = 1000000000000: must be an integer from 100 to 10,000,000,000"
-        in capsys.readouterr().err
-    )
+    said = "budget = 1000000000000: must be an integer from 100 to 10,000,000,000"
+    assert said in capsys.readouterr().err

@@ -70,34 +70,27 @@ def test_defaults_are_those_of_the_default_profile(tmp_path: Path) -> None:
     assert config.mechanisms == ()
 
 
-def test_every_key_of_a_file(tmp_path: Path) -> None:
-    config = load(tmp_path, EVERY_KEY)
-    assert values(config) == EVERY_VALUE
-    assert isinstance(config.detect, float)
-    assert {config.origin(key) for key in OPTIONS} == {"dpassay.toml"}
-
-
-def test_pyproject_holds_the_same_keys(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(
-        f"[project]\nname = 'x'\n[tool.other]\na = 1\n[tool.dpassay]\n{EVERY_KEY}"
-    )
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("dpassay.toml", ""),
+        ("pyproject.toml", "[project]\nname = 'x'\n[tool.other]\na = 1\n[tool.dpassay]\n"),
+    ],
+)
+def test_every_key_of_a_file(name: str, head: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(f"{head}{EVERY_KEY}")
     config = load(tmp_path)
     assert values(config) == EVERY_VALUE
-    assert config.origin("seed") == "pyproject.toml"
-
-
-@pytest.mark.parametrize("text", ["[project]\nname = 'x'\n", "tool = 3\n", ""])
-def test_a_pyproject_of_others_says_nothing(text: str, tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(text)
-    assert load(tmp_path, "seed = 3").seed == 3
+    assert isinstance(config.detect, float)
+    assert {config.origin(key) for key in OPTIONS} == {name}
 
 
 def test_every_key_of_the_environment(tmp_path: Path) -> None:
-    config = load(
-        tmp_path,
-        environment={f"DPASSAY_{key.upper()}": str(value) for key, value in EVERY_VALUE.items()},
-    )
+    said = {f"DPASSAY_{key.upper()}": str(value) for key, value in EVERY_VALUE.items()}
+    config = load(tmp_path, environment=said)
     assert values(config) == EVERY_VALUE == config.said_by_environment()
+    of_others = {"DPASSAY_SEED": "", "SEED": "5", "XDPASSAY_SEED": "6"}
+    assert values(load(tmp_path, environment=of_others)) == values(Config())
 
 
 def test_command_line_over_environment_over_file_over_profile(tmp_path: Path) -> None:
@@ -119,22 +112,6 @@ def test_command_line_over_environment_over_file_over_profile(tmp_path: Path) ->
         "mode": ("auto", "default"),
     }
     assert config.said_by_environment() == {"jobs": 2}
-
-
-def test_the_profile_of_the_file_gives_the_sizes_that_are_left(tmp_path: Path) -> None:
-    config = load(tmp_path, 'profile = "deep"\nbudget = 100')
-    assert (config.train, config.queries, config.neighbours, config.budget) == (
-        1000,
-        50,
-        "one+flip",
-        100,
-    )
-
-
-def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> None:
-    assert values(
-        load(tmp_path, environment={"DPASSAY_SEED": "", "SEED": "5", "XDPASSAY_SEED": "6"})
-    ) == values(Config())
 
 
 def test_the_built_in_data_leave_the_column_of_the_file(tmp_path: Path) -> None:
@@ -184,31 +161,15 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sede = 1", "sede: no such key; did you mean 'seed'?"),
         ("zzz = 1", "zzz: no such key; known keys: profile, seed, "),
-        ("[[mechanism]]\ntarget = 'a:b'", "mechanism: no such key; did you mean 'mechanisms'?"),
-        (
-            "[tool.dpassay]\nseed = 1",
-            "tool: no such key; in this file the keys are at the top level",
-        ),
         ("seed = '1'", "seed = '1': must be an integer >= 0"),
-        ("seed = 1.0", "seed = 1.0: must be an integer >= 0"),
         ("seed = true", "seed = True: must be an integer >= 0"),
-        ("seed = -1", "seed = -1: must be an integer >= 0"),
-        ("jobs = 0", "jobs = 0: must be an integer from 1 to 1,024"),
-        ("budget = 99", "budget = 99: must be an integer from 100 to 10,000,000,000"),
-        ("train = 0", "train = 0: must be an integer >= 1"),
         ("queries = []", "queries = []: must be an integer >= 1"),
         ("confidence = 1", "confidence = 1: must be a number in [0.5, 1)"),
-        ("confidence = 0.4", "confidence = 0.4: must be a number in [0.5, 1)"),
-        ("confidence = nan", "confidence = nan: must be a number in [0.5, 1)"),
         ("detect = inf", "detect = inf: must be a finite number > 0"),
         (f"detect = 1{'0' * 400}", "000...: must be a finite number > 0"),
-        ("mode = 'magic'", "mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
         ("mode = ['auto']", "mode = ['auto']: must be one of auto, exact"),
         ("profile = 'fast'", "profile = 'fast': must be one of quick, default, deep"),
-        ("neighbours = 'two'", "neighbours = 'two': must be one of one, flip, one+flip, all"),
-        ("out = 3", "out = 3: must be a text"),
         ("data = ''", "data = '': must be a text"),
         ("seed = ", "is not valid TOML ("),
         (f"seed = {'1' * 5000}", "is not valid TOML ("),
@@ -236,8 +197,6 @@ def refusal(folder: Path, text: str) -> str:
 
 
 OF_A_MECHANISM = {
-    "claims = 1": "claims: no such key; did you mean 'claim'?",
-    "claim = 1": "claim = 1: must be { epsilon = E }, ",
     "claim = { delta = 0.1 }": "claim = {'delta': 0.1}: must be { epsilon = E }, ",
     "claim = { epsilon = '1' }": "claim = {'epsilon': '1'}: must be { epsilon = E }, ",
     f"claim = {{ epsilon = 1{'0' * 400} }}": "000...: must be { epsilon = E }, ",
@@ -255,22 +214,11 @@ def test_what_is_refused_of_a_mechanism(text: str, tmp_path: Path) -> None:
     assert OF_A_MECHANISM[text] in told
 
 
-def test_two_mechanisms_have_two_names(tmp_path: Path) -> None:
-    told = "name = 'm:f': must differ from the name of dpassay.toml, mechanism 1"
-    assert refusal(tmp_path, MECHANISM + MECHANISM) == f"dpassay.toml, mechanism 2: {told}"
-
-
 @pytest.mark.parametrize(
     ("variable", "text", "message"),
     [
-        ("DPASSAY_SEED", "x", "DPASSAY_SEED = 'x': must be an integer >= 0"),
         ("DPASSAY_SEED", "-1", "DPASSAY_SEED = -1: must be an integer >= 0"),
         ("DPASSAY_CONFIDENCE", "2", "DPASSAY_CONFIDENCE = 2.0: must be a number in [0.5, 1)"),
-        (
-            "DPASSAY_MODE",
-            "magic",
-            "DPASSAY_MODE = 'magic': must be one of auto, exact, exhaustive, monte-carlo",
-        ),
         (
             "DPASSAY_SEDE",
             "1",
@@ -287,16 +235,19 @@ def test_what_is_refused_of_the_environment(
     assert message in str(caught.value)
 
 
-def test_two_configurations_are_refused(tmp_path: Path) -> None:
+def test_two_mechanisms_have_two_names_and_there_is_one_configuration(tmp_path: Path) -> None:
+    told = "name = 'm:f': must differ from the name of dpassay.toml, mechanism 1"
+    assert refusal(tmp_path, MECHANISM + MECHANISM) == f"dpassay.toml, mechanism 2: {told}"
+    (tmp_path / "pyproject.toml").write_text("tool = 3\n")
+    assert load(tmp_path, "seed = 3").seed == 3, "of others"
     (tmp_path / "pyproject.toml").write_text("[tool.dpassay]\n")
-    with pytest.raises(
-        InvalidInput,
-        match=(
-            r"dpassay.toml and \[tool.dpassay\] in pyproject.toml: there must be only one "
-            r"configuration"
-        ),
-    ):
-        load(tmp_path, "seed = 3")
+    assert refusal(tmp_path, "seed = 3").startswith(
+        "dpassay.toml and [tool.dpassay] in pyproject.toml: there must be only one configuration"
+    )
+    (tmp_path / "dpassay.toml").unlink()
+    (tmp_path / "pyproject.toml").write_text("[tool]\ndpassay = 3\n")
+    with pytest.raises(InvalidInput, match=r"pyproject\.toml: tool\.dpassay = 3: must be a table"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize("file", ["dpassay.toml", "pyproject.toml"])
@@ -310,22 +261,13 @@ def test_files_that_cannot_be_read(file: str, tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_tool_dpassay_that_is_no_table(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool]\ndpassay = 3\n")
-    with pytest.raises(InvalidInput, match=r"pyproject\.toml: tool\.dpassay = 3: must be a table"):
-        load(tmp_path)
-
-
-def test_the_starter_names_every_key_and_is_allowed_with_all_of_them(tmp_path: Path) -> None:
+def test_the_starter_names_every_key_and_its_function_has_ten_lines_at_most(tmp_path: Path) -> None:
     commented = [line.removeprefix("# ") for line in CONFIG_TEXT.partition("\n\n")[2].splitlines()]
     whole = "\n".join(line for line in commented if " = " in line or line.startswith("[["))
     assert {*tomllib.loads(whole)} == {*OPTIONS, *LISTS}
     assert load(tmp_path, whole).mechanisms[0].parameters == {"r": "5"}
     assert load(tmp_path, CONFIG_TEXT).mechanisms[0].target == "dpassay_example:predict"
-
-
-def test_the_example_is_a_function_of_ten_lines_at_most() -> None:
     (function,) = [
-        node for node in ast.parse(EXAMPLE_TEXT).body if isinstance(node, ast.FunctionDef)
+        each for each in ast.parse(EXAMPLE_TEXT).body if isinstance(each, ast.FunctionDef)
     ]
     assert (function.end_lineno or 0) - function.lineno < 10

@@ -1,8 +1,7 @@
-"""`stop_early` wherever it can be said: one row of the table of options."""
+"""Switches such as `stop_early`, on the command line, in a record's command and for pytest."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from dpassay import pytest_plugin
 from dpassay.cli.main import main, parse
 from dpassay.cli.shared import command_of
 from dpassay.config.load import load_config
-from dpassay.errors import InvalidInput
 
 
 def test_switches_on_the_command_line_take_no_value(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,19 +25,8 @@ def test_switches_on_the_command_line_take_no_value(capsys: pytest.CaptureFixtur
         assert arguments.targets == ["soft-majority"]
     assert main(["run", "--stop-early=yes", "soft-majority"]) == 2
     assert "--stop-early/--no-stop-early: takes no value" in capsys.readouterr().err
-
-
-def test_file_and_environment(tmp_path: Path) -> None:
-    (tmp_path / "dpassay.toml").write_text("stop_early = true\n", encoding="utf-8")
-    assert load_config(None, tmp_path, {}).stop_early is True
-    assert load_config(None, tmp_path, {"DPASSAY_STOP_EARLY": "False"}).stop_early is False
-    assert load_config({"stop_early": False}, tmp_path, {}).stop_early is False
-    wrong = "DPASSAY_STOP_EARLY = 'often': must be true or false"
-    with pytest.raises(InvalidInput, match=wrong):
-        load_config(None, tmp_path, {"DPASSAY_STOP_EARLY": "often"})
-    (tmp_path / "dpassay.toml").write_text('stop_early = "true"\n', encoding="utf-8")
-    with pytest.raises(InvalidInput, match="stop_early = 'true': must be true or false"):
-        load_config(None, tmp_path, {})
+    assert main(["run", "soft-majority", "--mode", "exact", "--stop-early"]) == 2
+    assert "--stop-early: has no effect with --mode exact" in capsys.readouterr().err
 
 
 def test_the_command_of_a_record_says_it_as_it_is_typed() -> None:
@@ -48,11 +35,6 @@ def test_the_command_of_a_record_says_it_as_it_is_typed() -> None:
     for word, option in (("true", "--stop-early"), ("false", "--no-stop-early")):
         config = load_config(None, None, {"DPASSAY_STOP_EARLY": word})
         assert command_of(arguments, config) == f"dpassay run {option} x"
-
-
-def test_it_has_no_effect_where_nothing_is_sampled(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "soft-majority", "--mode", "exact", "--stop-early"]) == 2
-    assert "--stop-early: has no effect with --mode exact" in capsys.readouterr().err
 
 
 def test_pytest_has_a_switch() -> None:

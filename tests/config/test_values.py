@@ -1,7 +1,4 @@
-"""Values: TOML on the command line, in files and inside one another.
-
-Older spellings are read as before.
-"""
+"""Values: TOML on the command line, in files and inside one another; older spellings too."""
 
 from __future__ import annotations
 
@@ -55,14 +52,10 @@ def test_lists() -> None:
 
 
 def test_tables() -> None:
-    assert table_of("epsilon=1,delta=1e-6", "--claim", "a claim") == {
-        "epsilon": "1",
-        "delta": "1e-6",
-    }
-    assert table_of("{epsilon=1, delta=1e-6}", "--claim", "a claim") == {
-        "epsilon": 1,
-        "delta": 1e-6,
-    }
+    plain = table_of("epsilon=1,delta=1e-6", "--claim", "a claim")
+    assert plain == {"epsilon": "1", "delta": "1e-6"}
+    toml = table_of("{epsilon=1, delta=1e-6}", "--claim", "a claim")
+    assert toml == {"epsilon": 1, "delta": 1e-6}
     for wrong in ("epsilon", "[1]", "=1"):
         with pytest.raises(InvalidInput, match="--claim"):
             table_of(wrong, "--claim", "a claim")
@@ -105,14 +98,7 @@ def test_what_is_no_base(given: Any) -> None:
 
 
 def test_what_is_written_is_read_again() -> None:
-    values = [
-        1,
-        0.1,
-        1e-300,
-        True,
-        "a \"b\" 'c' \\ \n \x7f é",
-        [1, [2.5]],
-        {"a": 1, "b c": {"d-e": [False]}},
-    ]
+    odd = "a \"b\" 'c' \\ \n \x7f é"
+    values = [1, 0.1, 1e-300, True, odd, [1, [2.5]], {"a": 1, "b c": {"d-e": [False]}}]
     assert value_of(written(values), "x") == values
     assert [spelled(value) for value in (1, 1.0, True, "x", [1])] == ["1", "1.0", "true", "x", [1]]

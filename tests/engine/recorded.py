@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from dpassay import DP, PointLaw, audit
 from dpassay.data import Labelled
+from dpassay.engine.evidence import Evidence
 from dpassay.engine.result import Result
+from dpassay.mechanism import Mechanism
 from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import read_schema
@@ -28,6 +30,12 @@ def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, 
     record: dict[str, Any] = json.loads(dumps(make_record(run, results)))
     jsonschema.validate(record, read_schema("record"))
     return record
+
+
+def evidence_of(result: Result) -> Evidence:
+    """Return the evidence of a result that has some."""
+    assert result.evidence is not None
+    return result.evidence
 
 
 def hunted(function: Any, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
@@ -50,3 +58,19 @@ class LabelShare:
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw | None:
         return PointLaw(values=np.full(len(queries), state), error=1e-15)
+
+
+class Picky(Mechanism):
+    """A noisy sum that does not take all datasets."""
+
+    without_query = True
+
+    def prepare(self, data: Any) -> Any:
+        if data.values.max() > 1.5:
+            raise ValueError("more than one")
+        return data.values.sum()
+
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Any:
+        return state + rng.laplace(scale=0.3, size=size)

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled
-from dpassay.engine.evidence import Evidence
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.mechanism import FunctionMechanism
 from dpassay.record.baseline import cells_of
 from dpassay.record.compare import compare
-from dpassay.record.files import dumps
-from dpassay.record.run_record import make_record
-from dpassay.record.schemas import read_schema
 from dpassay.seeds import stream
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
-from tests.core.toys import Function, flip_group, response
+from tests.core.toys import Function, flip_group, response, target_of
+from tests.engine.recorded import recorded
 
 Rng = np.random.Generator
 Points = NDArray[np.float64]
 
+pytestmark = pytest.mark.usefixtures("bounds_only")
+
 BUDGET = 2_500
 GROUP = flip_group(records=4, queries=2)
-RUN = {
-    "commit": None, "seed": 0, "confidence": 0.999, "profile": "default", "command": "dpassay run",
-    "catalogue": False, "complete": True, "data": None, "budget": BUDGET,
-}  # fmt: skip
+SAME = ("group", "data", "query", "pair", "change", "direction", "event", "method")
 
 
 def noisy(scale: float) -> Function:
     """The first label plus Laplace noise; the second query is told the other way round."""
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
-        answers: NDArray[Any] = data.y[0] * np.where(
-            np.arange(len(queries)) % 2, -1, 1
-        ) + rng.laplace(0, scale, (size, len(queries)))
-        return answers
+        told = data.y[0] * np.where(np.arange(len(queries)) % 2, -1, 1)
+        return np.asarray(told + rng.laplace(0, scale, (size, len(queries))))
 
     return answer
 
@@ -53,10 +47,8 @@ def share(scale: float) -> Function:
     """A number in [0, 1] that depends on the first label."""
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
-        answers: NDArray[Any] = np.clip(
-            0.4 + scale * data.y[0] + 0.1 * rng.random((size, len(queries))), 0, 1
-        )
-        return answers
+        answers = 0.4 + scale * data.y[0] + 0.1 * rng.random((size, len(queries)))
+        return np.asarray(np.clip(answers, 0, 1))
 
     return answer
 
@@ -73,24 +65,25 @@ KINDS: dict[str, tuple[Any, float, float, Claim, tuple[float, float] | None]] = 
 def target(kind: str, strength: float) -> AuditTarget:
     make, _, _, claim, numbers = KINDS[kind]
     labels = (0, 1) if numbers is None else ()
-    mechanism = FunctionMechanism(
-        function=make(strength), claims=(claim,), labels=labels, numbers=numbers
-    )
-    return AuditTarget(
-        name="api", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    function = make(strength)
+    return target_of(
+        FunctionMechanism(function=function, claims=(claim,), labels=labels, numbers=numbers)
     )
 
 
 def record(
     kind: str, strength: float, baseline: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], Evidence]:
+) -> tuple[dict[str, Any], float]:
+    """The record, and its lower bound before that is rounded."""
     settings = Settings(mode="monte-carlo", budget=BUDGET, executor="inline")
     accepted = cells_of({"results": []} if baseline is None else baseline)
     (result,) = assay([target(kind, strength)], GROUP, settings, baseline=accepted)
-    assert result.evidence is not None
-    found = json.loads(dumps(make_record(RUN, [result])))
-    jsonschema.validate(found, read_schema("record"))
-    return found, result.evidence
+    return recorded([result]), result.lower
+
+
+@cache
+def before(kind: str) -> dict[str, Any]:
+    return record(kind, KINDS[kind][1])[0]
 
 
 def by_hand(
@@ -103,55 +96,35 @@ def by_hand(
         state = subject.prepare(base if change is None else change.apply(base))
         key, drawn = stream_key(subject, GROUP, change, phase="certify", seed=0), []
         for block in range(-(-size // BLOCK)):
-            trials = min(BLOCK, size - block * BLOCK)
-            drawn.append(
-                subject.mechanism.sample(state, GROUP.queries, trials, stream(*key, block))
-            )
+            trials, rng = min(BLOCK, size - block * BLOCK), stream(*key, block)
+            drawn.append(subject.mechanism.sample(state, GROUP.queries, trials, rng))
         sides.append(np.concatenate(drawn)[:, cell["query"]])
     return (sides[0], sides[1]) if cell["direction"] == "S to S'" else (sides[1], sides[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_listed_cell_is_counted_again_at_its_own_event(kind: str) -> None:
-    _, before, after, _, _ = KINDS[kind]
-    old, _ = record(kind, before)
-    new, evidence = record(kind, after, old)
+    old, after = before(kind), KINDS[kind][2]
+    new, lower = record(kind, after, old)
     (first,), (second,) = old["results"], new["results"]
     assert len(second["again"]) == len(first["per_query"]) == 2
     for cell, again in zip(first["per_query"], second["again"], strict=True):
-        assert {
-            name: again[name]
-            for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")
-        } == {
-            name: cell[name]
-            for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")
-        }
+        for name in SAME:
+            assert again[name] == cell[name]
         one, other = by_hand(kind, after, again, 2 * BUDGET)
         if kind == "means":
-            assert [sum(again["histograms"][side]) for side in ("one", "other")] == [2 * BUDGET] * 2
-            points = np.linspace(0, 1, len(again["histograms"]["one"]))
-            means = [
-                np.array(again["histograms"][side]) @ points / (2 * BUDGET)
-                for side in ("one", "other")
-            ]
+            sides = [np.array(again["histograms"][side]) for side in ("one", "other")]
+            assert [side.sum() for side in sides] == [2 * BUDGET] * 2
+            means = [side @ np.linspace(0, 1, len(side)) / (2 * BUDGET) for side in sides]
             # answers are rounded to a grid at random
             assert means == pytest.approx([one.mean(), other.mean()], abs=1e-3)
             continue
-        inside = [
-            np.isin(side, cell["event"])
-            if kind in ("labels", "a probability")
-            else half(side, cell["event"])
-            for side in (one, other)
-        ]
-        found = {
-            "x": int(inside[0].sum()),
-            "n1": len(one),
-            "y": int(inside[1].sum()),
-            "n0": len(other),
-        }
-        assert again["counts"] == found
+        inside: Callable[..., Any] = half if kind == "numbers" else np.isin
+        x, y = (int(inside(side, cell["event"]).sum()) for side in (one, other))
+        assert again["counts"] == {"x": x, "n1": len(one), "y": y, "n0": len(other)}
     # no other number of the run depends on it
-    assert evidence.lower.value == record(kind, after)[1].lower.value
+    assert lower == record(kind, after)[1]
+    assert [change.kind for change in compare(old, new).changes] == ["rose"]
 
 
 def half(answers: NDArray[Any], event: dict[str, float]) -> NDArray[np.bool_]:
@@ -159,11 +132,8 @@ def half(answers: NDArray[Any], event: dict[str, float]) -> NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_rise_is_seen_and_no_change_is_none(kind: str) -> None:
-    _, before, after, _, _ = KINDS[kind]
-    old, _ = record(kind, before)
-    assert [change.kind for change in compare(old, record(kind, after, old)[0]).changes] == ["rose"]
-    same = compare(old, record(kind, before, old)[0])
+def test_no_change_is_none(kind: str) -> None:
+    same = compare(before(kind), record(kind, KINDS[kind][1], before(kind))[0])
     assert same.changes == ()
     (limit,) = same.rise_limits
     assert (limit.cells, limit.of) == (2, 2)
@@ -171,23 +141,15 @@ def test_a_rise_is_seen_and_no_change_is_none(kind: str) -> None:
 
 
 def test_cells_of_other_data_or_another_kind_of_answer_are_not_counted() -> None:
-    old, _ = record("labels", 0.5)
-    for name, value in (
-        ("data", "0ddba11"),
-        ("pair_key", "another"),
-        ("query", 7),
-        ("pair", 7),
-        ("group", "learned"),
-        ("event", {"below": 1.0}),
-    ):
-        cells = [cell | {name: value} for cell in old["results"][0]["per_query"]]
-        other = {"results": [old["results"][0] | {"per_query": cells}]}
-        new, _ = record("labels", 1.0, other)
+    (old,) = before("labels")["results"]
+    others = {"data": "0ddba11", "pair_key": "another", "query": 7, "pair": 7, "group": "learned"}
+    for name, value in (others | {"event": {"below": 1.0}}).items():
+        cells = [cell | {name: value} for cell in old["per_query"]]
+        new, _ = record("labels", 1.0, {"results": [old | {"per_query": cells}]})
         assert "again" not in new["results"][0]
 
 
 def test_a_cell_of_the_baseline_is_of_one_entry_only() -> None:
-    old, _ = record("labels", 0.5)
-    subject = target("labels", 0.5)
+    old, subject = before("labels"), target("labels", 0.5)
     assert len(cells_of(old)(subject, subject.claims[0])) == 2
     assert cells_of(old)(subject, Stability(gamma=0.6)) == ()

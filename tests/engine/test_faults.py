@@ -1,5 +1,4 @@
-"""A mechanism that misbehaves in one block of four hundred loses its own result only. With cause
-and input; nothing else changes."""
+"""A mechanism that misbehaves in one block of four hundred loses its own result only."""
 
 from __future__ import annotations
 
@@ -55,14 +54,9 @@ def named(name: str, fault: Fault, place: Place) -> AuditTarget:
     key = stream_key(target(response(1.0), name), GROUP, change, phase=phase, seed=0)
     marked = stream(*key, block).bit_generator.state
 
-    def answer(
-        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        if rng.bit_generator.state == marked:
-            found = fault()
-            if found is not None:
-                return np.asarray(found)
-        return response(1.0)(data, queries, size, rng)
+    def answer(data: Labelled, queries: np.ndarray, size: int, rng: Any) -> np.ndarray:
+        found = fault() if rng.bit_generator.state == marked else None
+        return response(1.0)(data, queries, size, rng) if found is None else np.asarray(found)
 
     return target(answer, name)
 
@@ -155,26 +149,14 @@ def hangs() -> None:
     time.sleep(600)
 
 
-def stops() -> None:
-    os.kill(os.getpid(), signal.SIGSTOP)
-
-
 def is_deaf() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     time.sleep(600)
 
 
-def leaves_the_library() -> None:
-    ctypes.CDLL(None).exit(0)
-
-
 def runs_over() -> None:
     sys.setrecursionlimit(10**9)
     runs_over()
-
-
-def closes_files() -> None:
-    os.closerange(3, 256)
 
 
 def dies_later() -> None:
@@ -193,21 +175,21 @@ class Interrupt(BaseException):
 
 
 OVERTIME = "a shard took longer than 1 s (--shard-timeout)"
+CLOSED = "the worker died (it closed its connection, or broke what its process needs)"
 
 
 DEATHS: list[tuple[Fault, str]] = [
     (segfault, "the worker died (signal 11)"),
     (exits(1), "the worker died (exit code 1)"),
-    (exits(0), "the worker died (exit code 0)"),
-    (leaves_the_library, "the worker died (exit code 0)"),
-    (closes_files, "the worker died (it closed its connection, or broke what its process needs)"),
+    (lambda: ctypes.CDLL(None).exit(0), "the worker died (exit code 0)"),
+    (lambda: os.closerange(3, 256), CLOSED),
     (dies_later, "the worker died (exit code 0)"),
     (throws(KeyboardInterrupt()), "KeyboardInterrupt was raised"),
     (throws(Interrupt()), "Interrupt was raised"),
 ]
 HANGS: list[tuple[Fault, str]] = [
     (hangs, OVERTIME),
-    (stops, OVERTIME),
+    (lambda: os.kill(os.getpid(), signal.SIGSTOP), OVERTIME),
     (is_deaf, OVERTIME),
     (runs_over, ""),
 ]
@@ -250,34 +232,25 @@ def test_what_is_written_over_the_channels_of_the_workers_costs_no_other_result(
     assert [found[0], found[2]] == [expected[0], expected[2]]
 
 
-def goes_away() -> None:
-    os.chdir("/")
+HARMLESS: dict[str, Fault] = {
+    "goes away": lambda: os.chdir("/"),
+    "leaves a thread": lambda: threading.Thread(target=time.sleep, args=(600,)).start(),
+    "ignores signals": lambda: void(signal.signal(signal.SIGTERM, signal.SIG_IGN)),
+    "keeps little": lambda: sys.setrecursionlimit(200),
+    "comes back twice": lambda: void(os.fork()),
+}
 
 
-def leaves_a_thread() -> None:
-    threading.Thread(target=time.sleep, args=(600,)).start()
-
-
-def ignores_signals() -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-
-def keeps_little() -> None:
-    sys.setrecursionlimit(200)
-
-
-def comes_back_twice() -> None:
-    os.fork()
+def void(_: object) -> None:
+    """Answer nothing, so that the block is drawn as ever."""
 
 
 @pytest.mark.slow
 def test_what_a_worker_may_do_to_itself_harms_nobody() -> None:
-    faults = [goes_away, leaves_a_thread, ignores_signals, keeps_little, comes_back_twice]
-    expected = undisturbed(*[MIDDLE] * len(faults))
-    for found, entry in zip(
-        between(*((fault, MIDDLE) for fault in faults), jobs=2), expected, strict=True
-    ):
-        assert found == entry
+    places = [MIDDLE] * len(HARMLESS)
+    found = between(*zip(HARMLESS.values(), places, strict=True), jobs=2)
+    for entry, expected in zip(found, undisturbed(*places), strict=True):
+        assert entry == expected
 
 
 @pytest.mark.slow
@@ -293,18 +266,10 @@ def test_a_process_that_a_worker_started_ends_with_it() -> None:
 
         return fault
 
-    found = between(
-        *((starts_another(then), FIRST) for then in (lambda: None, hangs, exits(0))),
-        jobs=2,
-        shard_timeout=1,
-    )
-    assert [entry["verdict"] for entry in found] == [
-        "not refuted",
-        "not refuted",
-        "error",
-        "error",
-        "not refuted",
-    ]
+    doubtful = [(starts_another(then), FIRST) for then in (lambda: None, hangs, exits(0))]
+    found = between(*doubtful, jobs=2, shard_timeout=1)
+    words = [entry["verdict"] for entry in found]
+    assert words == ["not refuted", "not refuted", "error", "error", "not refuted"]
     os.close(writer)
     assert os.read(reader, 1) == b"", "nobody holds the other end any more"
     os.close(reader)

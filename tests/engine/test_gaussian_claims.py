@@ -1,5 +1,4 @@
-"""Whole audits of claims of Gaussian differential privacy. Exact, exhaustive and sampled, on record
-and replayed."""
+"""Whole audits of claims of Gaussian differential privacy: exact, exhaustive, sampled, replayed."""
 
 from __future__ import annotations
 
@@ -15,17 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dpassay import (
-    GDP,
-    Domain,
-    FiniteLaw,
-    InvalidInput,
-    Labelled,
-    Noise,
-    NoiseLaw,
-    audit,
-    replace_one,
-)
+from dpassay import GDP, Domain, InvalidInput, Labelled, Noise, NoiseLaw, audit, replace_one
 from dpassay.claims import claim_from_json
 from dpassay.cli.main import main
 from dpassay.engine.detection.families import answers_of
@@ -39,53 +28,35 @@ from dpassay.reports.shared.gaussian import gaussian_delta
 from dpassay.selftest.golden import GaussianRelease
 from dpassay.stats.divergence import gaussian_shift
 from dpassay.stats.scales import ShiftScale
+from tests.core.toys import Sampled, TableMechanism
+from tests.engine.recorded import evidence_of
 from tests.statistical.wald import as_promised
 
 Rng = np.random.Generator
 Points = NDArray[np.float64]
+Table = tuple[tuple[float, ...], tuple[float, ...]]
 
 E = math.e
 PAIR = replace_one([[0.0], [0.0]], [0, 0], neighbours="flip")
 QUERY = [[0.0]]
 
 
-class Response:
-    """Randomised response on the label of record 0. With `labels` three, a third answer comes as
-    often as told."""
-
-    def __init__(self, mu: float, third: float = 0.0, *, known: bool = True) -> None:
-        self.p, self.third, self.known = float(ndtr(mu / 2)), third, known
-        self.labels = (0, 1, 2) if third else (0, 1)
-        self.claims = (GDP(mu=mu),)
-
-    def law(self, state: int) -> NDArray[np.float64]:
-        right = np.array([self.p, 1 - self.p]) if state == 0 else np.array([1 - self.p, self.p])
-        return np.concatenate([(1 - self.third) * right, [self.third]]) if self.third else right
-
-    def prepare(self, data: Labelled) -> int:
-        return int(data.y[0])
-
-    def sample(self, state: int, queries: Points, size: int, rng: Rng) -> NDArray[np.int64]:
-        return rng.choice(self.labels, size=(size, len(queries)), p=self.law(state))
-
-    def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        return (
-            FiniteLaw(log_p=np.tile(np.log(self.law(state)), (len(queries), 1)), error=1e-15)
-            if self.known
-            else None
-        )
+def table(mu: float, third: float = 0.0) -> Table:
+    """Randomised response of distance mu. A third answer may come as often as told."""
+    p = float(ndtr(mu / 2))
+    right = (p * (1 - third), (1 - p) * (1 - third))
+    rest = (third,) if third else ()
+    return (*right, *rest), (*right[::-1], *rest)
 
 
 def sampled(mechanism: Any, mu: float, **changes: Any) -> Result:
-    settings: dict[str, Any] = {
-        "pairs": PAIR,
-        "queries": QUERY,
-        "mode": "monte-carlo",
-        "budget": 3000,
-        "confidence": 0.99,
-        "stop_early": False,
-    }
-    return audit(mechanism, claim=GDP(mu=mu), executor="inline", **settings | changes)
+    settings: dict[str, Any] = {"budget": 3000, "confidence": 0.99, "stop_early": False}
+    settings |= {"pairs": PAIR, "queries": QUERY, "executor": "inline"} | changes
+    return audit(mechanism, claim=GDP(mu=mu), mode="monte-carlo", **settings)
+
+
+def computed(mechanism: Any, mu: float) -> Result:
+    return audit(mechanism, claim=GDP(mu=mu), pairs=PAIR, queries=QUERY, mode="exact")
 
 
 # the claim
@@ -100,33 +71,23 @@ def test_a_claim_out_of_range_is_refused(mu: Any) -> None:
 def test_a_claim_is_read_back() -> None:
     claim = GDP(mu=0.75, relation="replace-2", unit="a value", source="me", expected="refuted")
     told = claim.as_json()
-    assert told["mu"] == 0.75
+    assert told["mu"] == claim.promised == 0.75
     assert claim_from_json(json.loads(json.dumps(told)), "refuted") == claim
-    assert (str(claim), claim.promised, claim.profiled, claim.beside()) == (
-        "GDP(0.75)",
-        0.75,
-        True,
-        None,
-    )
+    assert (str(claim), claim.profiled, claim.beside()) == ("GDP(0.75)", True, None)
     assert math.isinf(claim.most(None))
 
 
 # exact
 
 
-@pytest.mark.parametrize(("sigma", "shift"), [(1.0, 1.0), (0.5, 1.0), (4.0, 1.0)])
-def test_normal_noise_has_the_shift_over_its_deviation(sigma: float, shift: float) -> None:
-    mechanism = GaussianRelease(sigma=sigma, claimed=shift / sigma)
-    result = audit(mechanism, pairs=PAIR, queries=QUERY, mode="exact")
-    assert result.verdict == "not refuted"
-    assert result.exact == pytest.approx(shift / sigma, rel=1e-12)
-    half = audit(
-        mechanism, claim=GDP(mu=shift / sigma / 2), pairs=PAIR, queries=QUERY, mode="exact"
-    )
-    assert half.verdict == "refuted"
-    assert half.evidence is not None
-    worst = half.evidence.worst
-    assert float(ShiftScale().between(worst.p1, worst.p0)) == pytest.approx(shift / sigma)
+@pytest.mark.parametrize("sigma", [1.0, 0.5, 4.0])
+def test_normal_noise_has_the_shift_over_its_deviation(sigma: float) -> None:
+    mechanism = GaussianRelease(sigma=sigma, claimed=1 / sigma)
+    result, half = (computed(mechanism, mu) for mu in (1 / sigma, 0.5 / sigma))
+    assert (result.verdict, half.verdict) == ("not refuted", "refuted")
+    assert result.exact == pytest.approx(1 / sigma, rel=1e-12)
+    worst = evidence_of(half).worst
+    assert float(ShiftScale().between(worst.p1, worst.p0)) == pytest.approx(1 / sigma)
 
 
 def test_laplace_noise_projected_to_a_range_has_the_same_distance() -> None:
@@ -146,48 +107,35 @@ def test_laplace_noise_projected_to_a_range_has_the_same_distance() -> None:
                 values=np.full(len(queries), state), noise=noise, error=0.0, low=0.0, high=1.0
             )
 
-    result = audit(Limited(), pairs=PAIR, queries=QUERY, mode="exact")
+    result = computed(Limited(), 1.1)
     assert result.exact == pytest.approx(-2 * ndtri(math.exp(-0.5) / 2), rel=1e-12)
 
 
 def test_the_law_of_labels_is_read_in_exact_and_exhaustive_mode() -> None:
-    exact = audit(Response(1.0), pairs=PAIR, queries=QUERY, mode="exact")
+    known, domain = TableMechanism(table=table(1.0)), Domain(n=2, points=1)
+    exact = computed(known, 1.0)
     assert exact.verdict == "not refuted"
     assert exact.exact == pytest.approx(1.0, abs=1e-12)
-    whole = audit(Response(1.0), claim=GDP(mu=0.9), mode="exhaustive", domain=Domain(n=2, points=1))
-    assert whole.verdict == "refuted"
-    assert whole.exact == pytest.approx(1.0, abs=1e-12)
-    held = audit(Response(1.0), claim=GDP(mu=1.1), mode="exhaustive", domain=Domain(n=2, points=1))
-    assert held.verdict == "verified"
+    for mu, verdict in ((0.9, "refuted"), (1.1, "verified")):
+        whole = audit(known, claim=GDP(mu=mu), mode="exhaustive", domain=domain)
+        assert whole.verdict == verdict
+        assert whole.exact == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_union_of_labels_may_be_the_worst_event() -> None:
     """A third answer that tells nothing. Added to the likelier one or not, neither label alone
     shows all."""
-
-    class Three(Response):
-        def law(self, state: int) -> NDArray[np.float64]:
-            return np.array([0.30, 0.30, 0.40]) if state == 0 else np.array([0.2, 0.2, 0.6])
-
-    found = audit(Three(1.0, 0.4), claim=GDP(mu=0.1), pairs=PAIR, queries=QUERY, mode="exact")
+    three = ((0.30, 0.30, 0.40), (0.2, 0.2, 0.6))
+    found = computed(TableMechanism(table=three), 0.1)
     assert found.exact == pytest.approx(float(ndtri(0.6) - ndtri(0.4)))
-    wide = sampled(Three(1.0, 0.4, known=False), 0.1)
+    wide = sampled(Sampled(table=three), 0.1)
     assert answers_of(ShiftScale(), 3).unions
     assert found.exact is not None
     assert 0.3 < wide.lower < found.exact < wide.upper < 0.8
 
 
 def test_an_answer_that_only_one_side_gives_has_no_finite_distance() -> None:
-    class Never(Response):
-        def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
-            p = np.array([[1.0, 0.0]]) if state == 0 else np.array([[0.5, 0.5]])
-            with np.errstate(divide="ignore"):
-                return FiniteLaw(log_p=np.repeat(np.log(p), len(queries), axis=0), error=0.0)
-
-        def law(self, state: int) -> NDArray[np.float64]:
-            return np.array([1.0, 0.0]) if state == 0 else np.array([0.5, 0.5])
-
-    result = audit(Never(1.0), claim=GDP(mu=29.0), pairs=PAIR, queries=QUERY, mode="exact")
+    result = computed(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), 29.0)
     assert (result.verdict, result.exact) == ("refuted", math.inf)
 
 
@@ -196,10 +144,10 @@ def test_an_answer_that_only_one_side_gives_has_no_finite_distance() -> None:
 
 @pytest.mark.parametrize("third", [0.0, 0.3])
 def test_labels_are_refuted_or_not(third: float) -> None:
-    p, q = (Response(1.0, third).law(state) for state in (0, 1))
-    truth = float(gaussian_shift(np.log(p), np.log(q)).value)
+    laws = table(1.0, third)
+    truth = float(gaussian_shift(*np.log(laws)).value)
     for mu, word in ((0.4, "refuted"), (1.0, "not refuted")):
-        result = sampled(Response(1.0, third, known=False), mu)
+        result = sampled(Sampled(table=laws), mu)
         assert result.verdict == word
         assert 0.6 < result.lower < truth < result.upper < 1.4
 
@@ -214,7 +162,7 @@ def test_numbers_are_refuted_or_not(mu: float, word: str) -> None:
 
 
 def test_nothing_that_moves_is_inconclusive() -> None:
-    result = sampled(Response(1e-9, known=False), 1.0)
+    result = sampled(Sampled(table=table(1e-9)), 1.0)
     assert (result.verdict, result.lower) == ("inconclusive", 0.0)
 
 
@@ -222,7 +170,7 @@ def test_nothing_that_moves_is_inconclusive() -> None:
 def test_a_claim_that_holds_is_refuted_no_more_often_than_promised() -> None:
     """An error of 10 % fails here once in 100 times, one of 30 % passes twice in 100."""
     runs = (
-        sampled(Response(1.0, known=False), 1.0, seed=seed, budget=300, confidence=0.8)
+        sampled(Sampled(table=table(1.0)), 1.0, seed=seed, budget=300, confidence=0.8)
         for seed in itertools.count()
     )
     # half of what is not confidence is for the lower bound
@@ -233,23 +181,17 @@ def test_a_claim_that_holds_is_refuted_no_more_often_than_promised() -> None:
 
 
 def test_a_record_is_bounded_anew() -> None:
-    result = sampled(Response(1.0, known=False), 0.5)
+    result = sampled(Sampled(table=table(1.0)), 0.5)
     raw = json.loads(json.dumps(result_json(result, 0.99)))
     assert (raw["claim"]["kind"], raw["claim"]["mu"], raw["verdict"]) == ("GDP", 0.5, "refuted")
     cell, spent = raw["per_query"][0], raw["spending"]["each_lower"]
     assert at_alpha(cell, result.claim, spent) == pytest.approx(result.lower, rel=1e-11)
-    assert (
-        at_alpha(cell, result.claim, 1e-6)
-        < result.lower
-        < 1.0
-        < upper_at_alpha(cell, result.claim, 1e-6)
-    )
+    assert at_alpha(cell, result.claim, 1e-6) < result.lower < 1.0
+    assert upper_at_alpha(cell, result.claim, 1e-6) > 1.0
     seen = [detectable_at_alpha(raw, result.claim, draws, 1e-3) for draws in (1000, 10_000)]
     assert 0.5 < seen[1] < seen[0]
-    profile = cell["profile"]
-    for epsilon, low, high in zip(
-        profile["epsilon"], profile["lower"], profile["upper"], strict=True
-    ):
+    profile = (cell["profile"][name] for name in ("epsilon", "lower", "upper"))
+    for epsilon, low, high in zip(*profile, strict=True):
         assert low <= gaussian_delta(1.0, epsilon) + 0.05
         assert high >= max(0.0, (E**-epsilon * ndtr(0.5) - ndtr(-0.5)) if epsilon else 0.0)
 

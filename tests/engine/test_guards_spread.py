@@ -13,12 +13,9 @@ from dpassay.trials.blocks import BlockCounts
 from tests.core.toys import flip_group
 
 
-def test_few_queries_are_all_looked_at() -> None:
+def test_few_queries_are_all_looked_at_and_of_many_the_bounded_ones_and_an_even_spread() -> None:
     for queries in (1, 2, SPREAD):
         assert _looked_at(queries, (0,)).tolist() == list(range(queries))
-
-
-def test_of_many_the_bounded_ones_and_an_even_spread() -> None:
     found = _looked_at(10_000, {17, 9_000, 9_999})
     assert {17, 9_000, 0, 9_999} <= set(found.tolist())
     assert SPREAD <= len(found) <= SPREAD + 3

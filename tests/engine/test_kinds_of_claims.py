@@ -1,18 +1,17 @@
-"""Whole audits of every kind of claim: exact, exhaustive and sampled. Their witnesses replay, their
-records are valid."""
+"""Whole audits of every kind of claim: exact, exhaustive and sampled; their witnesses replay."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay import DP, Domain, Pairs, PointLaw, PredictionStability, Stability, audit, replace_one
+from dpassay import DP, Domain, PointLaw, PredictionStability, Stability, audit, replace_one
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled
 from dpassay.engine.budget import Budget
@@ -28,15 +27,15 @@ from dpassay.record.files import dumps
 from dpassay.record.rebound import at_alpha
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.targets.groups import PairGroup
-from tests.core.toys import Function, flip_group, response, target_of
-from tests.engine.recorded import LabelShare, recorded
+from tests.core.toys import Function, Sampled, flip_group, response, target_of
+from tests.engine.recorded import LabelShare, evidence_of, recorded
 
 Rng = np.random.Generator
 Points = NDArray[np.float64]
 
 PAIRS = replace_one([[0.0]], [0])
 QUERIES = [[0.0], [1.0]]
+TWO_WORKERS: dict[str, Any] = {"executor": "local", "jobs": 2}
 ANY = (-math.inf, math.inf)
 GAMMA = 2 / (1 + math.exp(-1)) - 1
 """Change of a label's probability under randomised response with loss 1."""
@@ -86,11 +85,9 @@ def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
 
 def replayed(result: Result) -> None:
     """The witness, as a file would hold it, gives the same number from the same target."""
-    witness = json.loads(dumps(make_witness(result) or {}))
-    assert result.evidence is not None
-    found = replay(
-        witness, target=result.target, group=result.evidence.groups[result.evidence.worst.group]
-    )
+    witness, evidence = json.loads(dumps(make_witness(result) or {})), evidence_of(result)
+    group = evidence.groups[evidence.worst.group]
+    found = replay(witness, target=result.target, group=group)
     assert found.reproduced
     assert found.refuted == (result.verdict == "refuted")
 
@@ -121,12 +118,8 @@ def test_a_stability_by_the_law() -> None:
         assert result.exact == pytest.approx(true, abs=1e-12)
         replayed(result)
         assert valid(result)["any_size"]["exact"] == pytest.approx(true, abs=1e-9)
-    domain = audit(
-        SoftMajority(epsilon=1.0, r=3),
-        claim=Stability(gamma=0.3),
-        mode="exhaustive",
-        domain=Domain(n=3, points=1),
-    )
+    three, small = SoftMajority(epsilon=1.0, r=3), Domain(n=3, points=1)
+    domain = audit(three, claim=Stability(gamma=0.3), mode="exhaustive", domain=small)
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(true, abs=1e-12)
     replayed(domain)
@@ -135,15 +128,10 @@ def test_a_stability_by_the_law() -> None:
 def test_three_labels_are_judged_one_by_one() -> None:
     """(.3, .3, .4) against (.15, .15, .7). .3 by the third label, though a union of two moves as
     much the other way."""
-    table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
-
-    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
-        return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
-
-    result = audited(answer, Stability(gamma=0.25), queries=[[0.0]], labels=(0, 1, 2))
+    three: Any = Sampled(table=((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)))
+    result = audited(three, Stability(gamma=0.25), queries=[[0.0]])
     assert result.verdict == "refuted"
-    assert result.evidence is not None
-    assert result.evidence.worst.event == (2,)
+    assert evidence_of(result).worst.event == (2,)
     assert 0.27 < result.lower < 0.3 < result.upper
 
 
@@ -153,8 +141,7 @@ def test_numbers_are_audited_by_half_lines() -> None:
         assert result.verdict == verdict
         assert 0.85 / scale < result.lower < 1 / scale
         assert result.upper == math.inf
-        assert result.evidence is not None
-        assert all(isinstance(cell.event, HalfLine) for cell in result.evidence.cells)
+        assert all(isinstance(cell.event, HalfLine) for cell in evidence_of(result).cells)
         replayed(result)
         entry = valid(result)
         assert set(entry["witness"]["event"]) <= {"at_least", "below"}
@@ -194,9 +181,8 @@ def test_predictions_without_coins_are_computed() -> None:
     domain = audit(Share(), mode="exhaustive", domain=Domain(n=4, points=1))
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(0.25, abs=1e-15)
-    sampled = audit(
-        Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000, executor="inline"
-    )
+    how: dict[str, Any] = {"mode": "monte-carlo", "budget": 2000, "executor": "inline"}
+    sampled = audit(Share(), pairs=pairs, queries=QUERIES, **how)
     assert sampled.lower <= 0.25 <= sampled.upper
 
 
@@ -219,9 +205,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
 
     claims: tuple[Claim, ...] = (DP(epsilon=1.0), DP(epsilon=2.0), PredictionStability(gamma=0.25))
     mechanism = FunctionMechanism(function=counted, claims=claims, numbers=(0.0, 1.0))
-    group = PairGroup(
-        pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand"
-    )
+    group = replace(flip_group(queries=1), pairs=PAIRS)
     # so that calls are counted here
     settings = Settings(mode="monte-carlo", budget=1000, executor="inline", stop_early=False)
     results = list(assay([target_of(mechanism)], group, settings))
@@ -252,10 +236,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
         ({"claim": Stability(gamma=0.1), "numbers": (0, 1)}, "is about labels"),
         ({"claim": PredictionStability(gamma=0.1)}, "is about real predictions"),
         ({"claim": PredictionStability(gamma=0.1), "numbers": ANY}, "no certified mean"),
-        (
-            {"claim": PredictionStability(gamma=1e300), "numbers": (-1.7e308, 1.7e308)},
-            "range too wide",
-        ),
+        ({"claim": PredictionStability(gamma=1e300), "numbers": (-1e308, 1e308)}, "too wide"),
         ({"claim": DP(epsilon=1.0), "numbers": (1, 0)}, "the least below the greatest"),
         ({"claim": DP(epsilon=1.0), "numbers": (0, 1), "labels": (0, 1)}, "not both"),
     ],
@@ -294,18 +275,13 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
         p = 0.5 + 0.3 * data.y[3] - 0.2 * data.y[5]
         return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
 
-    pairs = Pairs(
-        base=Labelled(np.zeros((20, 1)), np.zeros(20, dtype=int)),
-        changes=tuple(map(FlipLabel, range(20))),
-        how="all",
-    )
+    pairs = flip_group(records=20, changes=tuple(map(FlipLabel, range(20)))).pairs
     result = audited(answer, DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000)
-    assert result.evidence is not None
-    assert len(result.evidence.cells) == 1
-    assert result.evidence.worst.pair == 3
-    assert result.evidence.searched["certified_cells"] == 4
+    assert len(evidence_of(result).cells) == 1
+    assert evidence_of(result).worst.pair == 3
+    assert evidence_of(result).searched["certified_cells"] == 4
     assert {3, 5} < set(result.to_frame()["pair"])
-    assert result.evidence.worst.lower.alpha == pytest.approx(0.001 / 2 / 4)
+    assert evidence_of(result).worst.lower.alpha == pytest.approx(0.001 / 2 / 4)
 
 
 @pytest.mark.parametrize(
@@ -314,15 +290,10 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
 def test_no_number_depends_on_who_runs_the_trials(
     claim: Claim, numbers: tuple[float, float]
 ) -> None:
-    """Of labels: test_stop_early.py."""
-
     def clipped(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[Any]:
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
-    ways: tuple[dict[str, Any], ...] = ({}, {"executor": "local", "jobs": 2})
-    found = [
-        valid(audited(clipped, claim, pairs=pairs, numbers=numbers, budget=3000, **who))
-        for who in ways
-    ]
-    assert found[0] == found[1]
+    how: dict[str, Any] = {"pairs": pairs, "numbers": numbers, "budget": 1000}
+    here, apart = audited(clipped, claim, **how), audited(clipped, claim, **how, **TWO_WORKERS)
+    assert valid(here) == valid(apart)

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,23 +39,15 @@ from dpassay.targets.resolve import resolve
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.tasks import TrialRunner
-from tests.core.toys import flip_group, target_of
-from tests.engine.recorded import recorded
-from tests.statistical import dependent
-from tests.statistical.test_guards import PAIRS
+from tests.core.toys import flip_group, response, target_of
+from tests.engine.recorded import evidence_of, recorded
+from tests.statistical.boundary import largest_rejected
 
+PAIRS = flip_group(records=3).pairs
+SEARCH: dict[str, Any] = {"claim": DP(epsilon=1.0), "executor": "inline"}
 Rng = np.random.Generator
 Points = NDArray[np.float64]
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
-
-
-def response(epsilon: float) -> Answer:
-    """Randomised response on the label of record 0: its loss is epsilon exactly."""
-
-    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
-        return dependent.rows(data, len(queries), size, rng, epsilon)
-
-    return answer
 
 
 def no_noise(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
@@ -87,6 +80,10 @@ def test_stages_share_alpha_and_reach_ever_farther() -> None:
             race.alpha / 2**k for k in range(1, len(known) + 1)
         ]
         assert all(each.screened <= each.draws <= max(32, draws // PART) for each in stages)
+    for records, known in ((2, [32, 128, 512]), (60, [32, 128]), (600, [32])):
+        group = flip_group(records=records, changes=tuple(map(FlipLabel, range(records))))
+        races = Budget(draws=20_000, alpha=0.1).races((group,))
+        assert [each.screened for each in races] == known, "a small part of the audit"
 
 
 def test_own_code_is_raced_unless_its_bound_is_asked_for() -> None:
@@ -101,20 +98,10 @@ def test_own_code_is_raced_unless_its_bound_is_asked_for() -> None:
 
 
 def test_few_runs_show_no_certainty() -> None:
-    def tells(data: Any, queries: Points, size: int, rng: Rng) -> Any:
-        return np.full((size, len(queries)), data.y[0])
-
-    first, whole = run(tells), run(tells, stop_early=False)
+    first, whole = run(no_noise), run(no_noise, stop_early=False)
     assert first.verdict == whole.verdict == "refuted"
     assert first.certain == ""
     assert "in every run before the change, in none after it" in whole.certain
-
-
-def test_a_race_among_many_pairs_screens_a_small_part_of_the_audit() -> None:
-    for records, known in ((2, [32, 128, 512]), (60, [32, 128]), (600, [32])):
-        group = flip_group(records=records, changes=tuple(map(FlipLabel, range(records))))
-        races = Budget(draws=20_000, alpha=0.1).races((group,))
-        assert [each.screened for each in races] == known
 
 
 @pytest.mark.parametrize("screened", [(5, 1), (8, 0)])
@@ -128,6 +115,12 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
     rows, found = _planned(tester, finalist(), (sides[0], sides[1]), alpha / MOST_LOOKS, 150)
     looks = [n for n in looks_of(rows) if n <= 150]
     assert 1 <= len(looks) <= MOST_LOOKS
+
+    def refutes(x: int, y: int, n: int) -> bool:
+        one, other = (np.array([n - k, k]) for k in (x, y))
+        return x > y and tester.lower(found, one, other, alpha / MOST_LOOKS).value > epsilon
+
+    frontiers = {n: largest_rejected(partial(refutes, n=n), n, n) for n in looks}
     largest = 0.0
     for p0 in (0.05, 1 / (1 + np.exp(epsilon))):
         p1, alive, refuted = p0 * np.exp(epsilon), np.ones((1, 1)), 0.0
@@ -135,12 +128,9 @@ def test_the_error_of_all_looks_is_enumerated_at_the_worst_law(
             for axis, p in enumerate((p1, p0)):
                 step = binom.pmf(np.arange(n - before + 1), n - before, p)
                 alive = np.apply_along_axis(np.convolve, axis, alive, step)
-            for x, y in zip(*np.nonzero(alive > 1e-9), strict=True):
-                counts = [np.array([n - k, k]) for k in (x, y)]
-                bound = tester.lower(found, counts[0], counts[1], alpha / MOST_LOOKS)
-                if x > y and bound.value > epsilon:
-                    refuted += alive[x, y]
-                    alive[x, y] = 0.0
+            rejected = np.arange(n + 1) <= frontiers[n][:, None]
+            refuted += alive[rejected].sum()
+            alive[rejected] = 0.0
         largest = max(largest, refuted)
     assert alpha / 1000 < largest <= alpha
 
@@ -169,15 +159,14 @@ def test_a_broken_mechanism_is_red_within_few_runs(function: Answer, claim: Any,
     """With pilot and guards, half of the time; the bound is of the trials that refuted."""
     numbers = (0.0, 1.0) if isinstance(claim, PredictionStability) else None
     runs = []
-    for seed in range(5):
+    for seed in range(3):
         seen = Counting(function)
         found = run(seen, claim=claim, numbers=numbers, seed=seed)
         assert found.verdict == "refuted"
         assert found.lower > claim.promised
-        assert found.evidence is not None
-        assert len(found.evidence.parts) >= PROCESSES
+        assert len(evidence_of(found).parts) >= PROCESSES
         runs.append(seen.rows)
-    assert sorted(runs)[2] <= most
+    assert sorted(runs)[1] <= most
 
 
 def test_claims_whose_worst_pairs_differ_share_what_is_screened() -> None:
@@ -205,10 +194,8 @@ def finalist(pair: int = 0) -> Finalist:
 def test_a_claim_that_holds_is_audited_as_ever_with_seven_eighths_of_alpha() -> None:
     whole, rest = run(response(1.0), stop_early=False), run(response(1.0))
     assert (whole.verdict, rest.verdict) == ("not refuted", "not refuted")
-    assert whole.evidence is not None
-    assert rest.evidence is not None
-    assert rest.evidence.alpha == pytest.approx((1 - SHARE) * whole.evidence.alpha)
-    assert rest.evidence.lower.counts == whole.evidence.lower.counts
+    assert evidence_of(rest).alpha == pytest.approx((1 - SHARE) * evidence_of(whole).alpha)
+    assert evidence_of(rest).lower.counts == evidence_of(whole).lower.counts
     assert whole.lower - 0.02 < rest.lower < whole.lower
 
 
@@ -216,12 +203,11 @@ def test_the_record_says_in_what_lots_it_was_drawn_and_the_witness_replays() -> 
     found = run(response(2.0))
     (entry,) = recorded([found])["results"]
     assert entry["spending"]["looks"] == MOST_LOOKS
-    assert found.evidence is not None
-    sizes = [size for _, size in found.evidence.parts]
+    sizes = [size for _, size in evidence_of(found).parts]
     ends = range(PROCESSES, len(sizes) + 1, PROCESSES // 2)
     assert [sum(sizes[:end]) for end in ends] == looks_of(sizes[0])[: len(ends)]
     stage = next(each for each in Budget(draws=20_000, alpha=1 - CONFIDENCE).race.stages)
-    assert found.evidence.alpha == pytest.approx(stage.alpha)
+    assert evidence_of(found).alpha == pytest.approx(stage.alpha)
     # a half is for lower bounds
     assert entry["spending"]["each_lower"] == pytest.approx(stage.alpha / 2 / MOST_LOOKS)
     again = replay(json.loads(json.dumps(make_witness(found))), target=found.target)
@@ -250,30 +236,16 @@ def test_a_search_ends_with_its_first_proof_unless_it_is_told_to_go_on() -> None
     def little_noise(data: Any, size: int, rng: Rng) -> Any:
         return sum(data) + rng.laplace(size=size) / 3
 
-    usual: dict[str, Any] = {"claim": DP(epsilon=1.0), "data": Scalars(0, 1, size=5)}
-    usual |= {"executor": "inline", "budget": 2000}
+    usual: dict[str, Any] = {"data": Scalars(0, 1, size=5), "budget": 2000} | SEARCH
     short = audit(little_noise, **usual)
     long = audit(little_noise, stop_early=False, **usual)
-    assert short.evidence is not None
-    assert long.evidence is not None
     assert (short.verdict, long.verdict) == ("refuted", "refuted")
     assert 1 < short.lower < long.lower
-    assert short.evidence.trials < 1500 < long.evidence.trials / 20
-    assert "first proof" in " ".join(short.evidence.searched["notes"])
+    assert evidence_of(short).trials < 1500 < evidence_of(long).trials / 20
+    assert "first proof" in " ".join(evidence_of(short).searched["notes"])
 
 
-def test_a_search_that_finds_nothing_at_once_goes_on() -> None:
-    def honest(data: Any, size: int, rng: Rng) -> Any:
-        return sum(data) + rng.laplace(size=size)
-
-    found = audit(
-        honest, claim=DP(epsilon=1.0), data=Scalars(0, 1, size=5), budget=500, executor="inline"
-    )
-    assert found.verdict in ("not refuted", "inconclusive")
-    assert found.evidence is not None
-    assert len(found.evidence.searched["search"]) == 4
-
-
+@pytest.mark.usefixtures("few_pairs")
 def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the race came to: the guards alone draw more, and are left out here."""
     for name in ("asked_again", "confirmed"):
@@ -282,59 +254,42 @@ def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     for epsilon in (1.0, 1.15, 2.0):
         seen = Counting(response(epsilon))
         found = run(seen)
-        assert found.evidence is not None
-        assert found.evidence.trials == seen.rows
+        assert evidence_of(found).trials == seen.rows
     runs: list[int] = []
 
     def noisy(data: Any, size: int, rng: Rng) -> Any:
         runs.append(size)
         return sum(data) + rng.laplace(size=size) / 1.2
 
-    more: dict[str, Any] = {"executor": "inline", "budget": 300}
-    found = audit(noisy, claim=DP(epsilon=1.0), data=Scalars(0, 1), seed=0, **more)
-    assert found.evidence is not None
-    assert found.evidence.trials == sum(runs)
+    found = audit(noisy, data=Scalars(0, 1), budget=300, **SEARCH)
+    assert evidence_of(found).trials == sum(runs)
 
 
+@pytest.mark.usefixtures("few_pairs")
 @pytest.mark.parametrize("scale", [0.25, 1.0])
-def test_a_limit_of_time_that_is_not_reached_ends_nothing(scale: float) -> None:
+def test_a_search_that_finds_nothing_at_once_goes_on_where_time_is_left(scale: float) -> None:
     def noisy(data: Any, size: int, rng: Rng) -> Any:
         return sum(data) + rng.laplace(size=size) * scale
 
-    found = audit(
-        noisy,
-        claim=DP(epsilon=1.0),
-        data=Scalars(0, 1),
-        budget=300,
-        search_seconds=1e6,
-        executor="inline",
-    )
-    assert found.evidence is not None
-    assert found.evidence.searched["limit"] == {"seconds": 1e6, "ended": False}
+    found = audit(noisy, data=Scalars(0, 1), budget=300, search_seconds=1e6, **SEARCH)
+    assert evidence_of(found).searched["limit"] == {"seconds": 1e6, "ended": False}
     assert (found.verdict == "refuted") is (scale < 1)
-    assert (found.evidence.trials < 2000) is (scale < 1)
+    assert (len(evidence_of(found).searched["search"]) == 3) is (scale == 1)
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_an_exception_that_a_race_did_not_foresee_ends_the_race_alone() -> None:
     def now_and_then(data: Any, rng: Rng) -> Any:
         if rng.random() < 0.02:
             raise RuntimeError("no luck")
         return sum(data) + rng.laplace() / 3
 
-    for seed in (0, 2):
-        found = audit(
-            now_and_then,
-            claim=DP(epsilon=1.0),
-            data=Scalars(0, 1),
-            budget=200,
-            seed=seed,
-            executor="inline",
-        )
-        assert found.verdict == "refuted", found
-        assert found.evidence is not None
-        assert "first_proof" not in found.evidence.searched
+    found = audit(now_and_then, data=Scalars(0, 1), budget=200, **SEARCH)
+    assert found.verdict == "refuted", found
+    assert "first_proof" not in evidence_of(found).searched
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_few_pairs_race_too_and_pairs_of_which_none_may_race_are_searched() -> None:
     def told(data: Any, size: int, rng: Rng) -> Any:
         return np.full(size, data[0] > 0.5) ^ (rng.random(size) < 0.1)
@@ -342,7 +297,6 @@ def test_few_pairs_race_too_and_pairs_of_which_none_may_race_are_searched() -> N
     def missing(data: Any, size: int, rng: Rng) -> Any:
         return np.full(size, np.nan if data[0] > 0.5 else 0.0)
 
-    more: dict[str, Any] = {"claim": DP(epsilon=1.0), "budget": 300, "executor": "inline"}
     for function in (told, missing):
-        found = audit(function, data=Scalars(0, 1, size=1, fixed=True), **more)
+        found = audit(function, data=Scalars(0, 1, size=1, fixed=True), budget=300, **SEARCH)
         assert found.verdict == "refuted", found

@@ -10,6 +10,7 @@ from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.pairs import Pairs, Replace, replace_one
+from tests.core.toys import response
 
 SECRET = 31415.9265
 X, Y = np.array([[SECRET, 2.0], [SECRET + 1, 3.0], [SECRET + 2, 4.0]]), np.array([0, 1, 1])
@@ -30,12 +31,9 @@ def leaky(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generat
 def result_of(function: object, *, by_value: bool = False) -> Result:
     pairs = replace_one(X, Y, neighbours="flip")
     if by_value:
-        pairs = Pairs(
-            base=pairs.base, changes=(Replace(0, np.array([SECRET, 7.0]), 1),), how="by hand"
-        )
-    return audit(
-        function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200, mode="monte-carlo"
-    )
+        change = Replace(0, np.array([SECRET, 7.0]), 1)
+        pairs = Pairs(base=pairs.base, changes=(change,), how="by hand")
+    return audit(function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200)
 
 
 @pytest.mark.parametrize("by_value", [False, True])
@@ -58,12 +56,7 @@ def test_a_result_prints_as_three_lines_without_a_record(
 
 
 def test_a_notebook_gets_html_that_is_escaped() -> None:
-    def nameless(
-        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        return coin(data, queries, size, rng)
-
-    text = result_of(nameless)._repr_html_()
+    text = result_of(response(0.0))._repr_html_()
     assert "&lt;locals&gt;" in text
     assert "<locals>" not in text
     assert text.startswith("<div")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,13 @@ from dpassay import (
     Stability,
     audit,
 )
-from dpassay.engine.result import Result
-from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
-from dpassay.search.patterns import Pattern
 from tests.engine import recorded as small
-from tests.engine.recorded import recorded
+from tests.engine.recorded import Picky, evidence_of, recorded
 
 Function = Callable[..., Any]
 hunted = partial(small.hunted, budget=2000)
@@ -88,33 +86,17 @@ LEAKS: dict[str, tuple[Function, Any]] = {
         lambda data, size, rng: data.mean() + rng.laplace(scale=0.1, size=size),
         Scalars(0, 1, size=10),
     ),
-    "a list": (lambda data, size, rng: data.max() + rng.laplace(scale=0.3, size=size), [0, 0.5, 1]),
 }
 """What leaks more than 1, with data of the kind that its users have."""
 
 
-@cache
-def leaking(name: str) -> Result:
-    return hunted(*LEAKS[name])
-
-
 @pytest.mark.parametrize("name", LEAKS)
-def test_a_leak_is_found_with_no_pair_and_no_query(name: str) -> None:
-    result = leaking(name)
+def test_a_leak_is_found_with_no_pair_and_no_query_and_its_witness_replays(name: str) -> None:
+    result = hunted(*LEAKS[name])
     assert result.verdict == "refuted", result
-    evidence = result.evidence
-    assert evidence is not None
-    assert evidence.lower.value > 1
-    assert evidence.lower.alpha == pytest.approx(0.01)
-    assert evidence.searched["search"][0]["pairs"] >= 1
-
-
-@pytest.mark.parametrize("name", ["a text", "a sequence", "a vector"])
-def test_its_witness_replays_and_its_record_is_valid(name: str) -> None:
-    result = leaking(name)
-    witness = make_witness(result)
-    assert witness is not None
-    json.dumps(witness)
+    assert result.lower > 1
+    assert evidence_of(result).lower.alpha == pytest.approx(0.01)
+    witness = json.loads(json.dumps(make_witness(result)))
     assert not fault(witness, "witness")
     told = replay(witness, target=result.target)
     assert told.reproduced
@@ -140,7 +122,7 @@ HONEST: dict[str, tuple[Function, Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a rare label", "a sequence", "a mean of few"])
+@pytest.mark.parametrize("name", ["a rare label", "a sequence"])
 def test_a_whole_search_finds_it_too(name: str) -> None:
     function, data = LEAKS[name]
     assert hunted(function, data, budget=20_000, confidence=0.999).verdict == "refuted"
@@ -190,10 +172,7 @@ def test_labels_of_any_kind_at_queries() -> None:
 
     result = hunted(majority, (np.arange(6.0)[:, None], [0, 1, 0, 1, 1, 0]))
     assert result.verdict == "refuted"
-    assert result.evidence is not None
-    event = result.evidence.worst.event
-    assert isinstance(event, Pattern)
-    assert "'yes'" in event.words or "'no'" in event.words
+    assert re.search("'(yes|no)'", str(result))
 
 
 def test_other_claims_of_events() -> None:
@@ -224,21 +203,40 @@ def test_what_does_not_go_together_is_refused(more: dict[str, Any], told: str) -
 
 
 def test_a_dataset_that_it_does_not_take_is_passed_over_and_counted() -> None:
-    class Counts(Mechanism):
-        without_query = True
-
-        def prepare(self, data: Any) -> Any:
-            if data.values.max() > 1.5:
-                raise ValueError("more than one")
-            return data.values.sum()
-
-        def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
-            return state + rng.laplace(scale=0.5, size=size)
-
-    result = hunted(Counts(), Answers(3))
+    result = hunted(Picky(), Answers(3))
     assert result.verdict == "refuted"
-    assert result.evidence is not None
-    rounds = result.evidence.searched["search"]
+    rounds = evidence_of(result).searched["search"]
     assert sum(each["failed"] for each in rounds) > 0
     assert rounds[0]["pairs"] + rounds[0]["failed"] <= 256
     assert "passed over, since the mechanism raised" in to_markdown(recorded([result], 0.99))
+
+
+def least(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """The least number with the noise of a mean: it loses as many times more as there are."""
+    return data.min() + rng.laplace(0, 10 / len(data), size)
+
+
+def memory(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    """Nearest neighbour; at a point of its own it gives its label, elsewhere a random one."""
+    away = ((data.X[None] - queries[:, None]) ** 2).sum(axis=2)
+    label = data.y[away.argmin(axis=1)]
+    return np.where(away.min(axis=1) == 0, label, rng.integers(0, 2, (size, len(queries))))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
+def test_the_pair_that_leaks_most_is_taken() -> None:
+    result = hunted(least, Scalars(0, 10, size=8), budget=20_000, confidence=0.999)
+    assert result.verdict == "refuted"
+    assert result.lower > 5
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
+def test_a_pair_that_cannot_leak_more_is_made_small() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.random((20, 2)).round(2)
+    data = Labelled(X, (X.sum(axis=1) > 1).astype(int))
+    result = hunted(memory, data, budget=20_000, confidence=0.999)
+    assert result.verdict == "refuted"
+    assert len(evidence_of(result).groups[0].pairs.base) == 1

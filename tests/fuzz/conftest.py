@@ -12,7 +12,7 @@ import pytest
 
 from dpassay.cli import main as command_line
 from tests.conftest import once
-from tests.fuzz.corpus import fill, fill_service
+from tests.fuzz.corpus import fill, fill_more
 
 
 @pytest.fixture(scope="session")
@@ -22,9 +22,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def service_record(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The record of a service in the working directory too."""
-    for path in once(tmp_path_factory, "service", fill_service).glob("*.json"):
+def more_attacks(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Records of a Rényi claim and of a service in the working directory too."""
+    for path in once(tmp_path_factory, "more", fill_more).glob("*.json"):
         shutil.copy(path, here)
 
 

@@ -106,7 +106,7 @@ TARGETS: dict[str, tuple[int, Callable[[random.Random], str]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("service_record")
+@pytest.mark.usefixtures("more_attacks")
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_documents_are_refused_or_read(name: str) -> None:
     fuzz(*TARGETS[name])

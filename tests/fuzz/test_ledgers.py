@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,7 @@ STATEMENTS = (
 )
 
 
+@cache
 def whole() -> bytes:
     """Return the bytes of a ledger that holds all rows."""
     _remove()
@@ -56,14 +58,14 @@ def whole() -> bytes:
     return FILE.read_bytes()
 
 
-def _remove(file: Path = FILE) -> None:
-    for path in file.parent.glob(f"{file.name}*"):
+def _remove() -> None:
+    for path in Path().glob(f"{FILE.name}*"):
         path.unlink()
 
 
-def damage(rng: random.Random, data: bytes, file: Path = FILE) -> None:
+def damage(rng: random.Random, data: bytes) -> None:
     """Write a ledger with something wrong in it."""
-    _remove(file)
+    _remove()
     changed = bytearray(data)
     way = rng.randrange(6)
     if way == 0:
@@ -77,23 +79,21 @@ def damage(rng: random.Random, data: bytes, file: Path = FILE) -> None:
         changed[start:end] = bytes(end - start)
     elif way == 3:
         changed = bytearray(rng.choice((b"", b"\0" * 100, data[:100], b"SQLite format 3\0", b"x")))
-    file.write_bytes(changed)
+    FILE.write_bytes(changed)
     if way == 4:
-        with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.Error):
+        with closing(sqlite3.connect(FILE)) as connection, suppress(sqlite3.Error):
             for _ in range(rng.choice((1, 1, 2))):
                 k = rng.randrange(len(ROWS))
                 connection.execute(rng.choice(STATEMENTS).format(k=k))
             connection.commit()
     if way == 5:
         suffix = rng.choice(("-wal", "-journal", "-shm"))
-        Path(f"{file}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
+        Path(f"{FILE}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
 
 
 def case(rng: random.Random) -> str:
     """Say what a damaged ledger gives back that nobody wrote, or what it raises."""
-    if not hasattr(case, "data"):
-        case.data = whole()  # type: ignore[attr-defined]
-    damage(rng, case.data)  # type: ignore[attr-defined]
+    damage(rng, whole())
     try:
         with Ledger(FILE, resume=rng.random() < 0.8) as ledger:
             for key, counts in ROWS.items():

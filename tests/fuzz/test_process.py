@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,8 @@ import pytest
 from dpassay.data import Values
 from dpassay.errors import TargetError
 from dpassay.search.values import key_of
-from dpassay.targets.foreign import process
 from dpassay.targets.foreign.mechanism import Dataset, ForeignSession, _shaped
-from dpassay.targets.foreign.program import Child, ProcessLimits
+from dpassay.targets.foreign.program import Child
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 
@@ -98,35 +95,3 @@ def otherwise(lines: list[bytes], found: list[Any]) -> str:
 @pytest.mark.slow
 def test_wrong_replies_are_refused_or_read_as_they_are() -> None:
     fuzz(1000, case)
-
-
-PROGRAM = """
-import sys
-for line in open({path!r}, "rb").read().split(b"\\n"):
-    if not sys.stdin.readline():
-        break
-    sys.stdout.buffer.write(line + b"\\n")
-    sys.stdout.buffer.flush()
-"""
-
-
-@pytest.mark.slow
-def test_real_programs_come_to_the_same(tmp_path: Path) -> None:
-    """A sample through real processes: what is scripted above is what a pipe gives."""
-    (tmp_path / "program.py").write_text(PROGRAM.format(path=str(tmp_path / "lines")))
-    for seed in range(10):
-        lines = script(random.Random(seed))  # noqa: S311
-        (tmp_path / "lines").write_bytes(b"\n".join(lines))
-        target = process([sys.executable, "-IS", str(tmp_path / "program.py")], limits=LIMITS)
-        outcomes = []
-        for session in (target._session, ForeignSession(lambda: Scripted(lines), "its process")):  # noqa: B023
-            try:
-                outcomes.append(str(session.sample(DATA, [0.0], SIZE, 7)))
-            except TargetError as error:
-                outcomes.append(str(error))
-            finally:
-                session.close()
-        assert outcomes[0] == outcomes[1], seed
-
-
-LIMITS = ProcessLimits(memory=1.0, reply=1.0)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import random
 import re
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,6 @@ from dpassay.errors import InvalidInput, TargetError
 from tests.fuzz import replies
 from tests.fuzz.mutations import VALUES, mangled, mutated
 from tests.fuzz.running import fuzz
-from tests.fuzz.test_http import Scripted, good, response, service
 
 DATA = Labelled(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
 CAN: dict[str, Any] = dict.fromkeys((*WORDS, "probabilities", "batches", "restart", "delete"), True)
@@ -27,6 +29,79 @@ ANSWERS: tuple[Any, ...] = (
     *(0, 1, "yes", 0.5, [0.25, 0.75], True, None, -3, [], {}, [[1]], ["a", 1], 10**400, "nan"),
 )
 ODD = (b"", b"null", b"[]", b"{", b"\xff", b'{"answer": NaN}', b'{"answer": 1e999}', b"[" * 100_000)
+
+SECONDS = 20.0
+LINES = (
+    *(b"HTTP/1.1 200 OK", b"HTTP/1.0 200 OK", b"HTTP/1.1 500 No", b"HTTP/1.1 429 Later", b"200"),
+    *(b"HTTP/1.1 302 Found", b"HTTP/1.1 204 None", b"HTTP/1.1 404 No", b"HTTP/9.9 200 OK", b""),
+    *(b"HTTP/1.1 -1 No", b"HTTP/1.1 200", b"HTTP/1.1 99999 No", b"HTTP/1.1 100 Go on", b"\xff"),
+)
+HEADERS = (
+    *(b"Content-Length: 5", b"Content-Length: 99999", b"Content-Length: -1", b"Content-Length: x"),
+    *(b"Transfer-Encoding: chunked", b"Location: http://127.0.0.1:1/", b"Content-Encoding: gzip"),
+    *(b"Connection: close", b"X" * 70_000, b": no name", b"no colon", b"X: \xff", b"a: b" * 200),
+)
+
+
+def response(rng: random.Random, body: bytes) -> bytes:
+    """Return a response with a body, most times with something wrong around it."""
+    start = b"HTTP/1.1 200 OK" if rng.random() < 0.7 else rng.choice(LINES)
+    headers = [f"Content-Length: {len(body)}".encode()] if rng.random() < 0.8 else []
+    headers += [rng.choice(HEADERS) for _ in range(rng.choice((0, 0, 1, 2)))]
+    if b"Transfer-Encoding: chunked" in headers:
+        size = rng.choice((f"{len(body):x}", "ffffffffffff", "-1", "zz", "0")).encode()
+        body = size + b"\r\n" + body + b"\r\n0\r\n\r\n"
+    whole = b"\r\n".join([start, *headers, b"", body])
+    return whole[: rng.randrange(len(whole) + 1)] if rng.random() < 0.1 else whole
+
+
+class Scripted:
+    """A service on this machine that gives the next response to whoever connects."""
+
+    def __init__(self) -> None:
+        self.responses: list[bytes] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                return
+            with connection, suppress(OSError):
+                connection.settimeout(SECONDS)
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        """Read a whole request, say what is scripted, and hang up."""
+        asked = b""
+        while b"\r\n\r\n" not in asked:
+            asked += connection.recv(1 << 16)
+        head, _, body = asked.partition(b"\r\n\r\n")
+        length = int((head.lower().partition(b"content-length:")[2].split() or [b"0"])[0])
+        while len(body) < length:
+            body += connection.recv(1 << 16)
+        connection.sendall(self.responses.pop(0) if self.responses else b"")
+
+    def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+
+@contextmanager
+def service() -> Iterator[Scripted]:
+    """Have a service as long as the context lasts."""
+    found = Scripted()
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def good(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 def reply(rng: random.Random, good: Any) -> bytes:
@@ -45,7 +120,7 @@ def reply(rng: random.Random, good: Any) -> bytes:
 
 def around(rng: random.Random, body: bytes) -> bytes:
     """Return a response with a body, at times with something wrong around it."""
-    if rng.random() < 0.75:
+    if rng.random() < 0.5:
         return good(body)
     if rng.random() < 0.4:
         status = rng.choice((403, 404, 429, 500, 503))

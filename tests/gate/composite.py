@@ -14,10 +14,7 @@ EXPRESSION = re.compile(r"\$\{\{ (.+?) \}\}")
 
 @dataclass
 class ShardResult:
-    """What is left of a job.
-
-    Exit code, outputs, summary page, log, and what the actions that it used were given.
-    """
+    """What is left of a job; `used` is what the actions that it used were given."""
 
     code: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
@@ -33,10 +30,7 @@ def run_action(
     environment: Mapping[str, str],
     inputs: Mapping[str, str] | None = None,
 ) -> ShardResult:
-    """Run the steps one after the other.
-
-    Those that use an action are noted, shell steps are done.
-    """
+    """Run the shell steps one after the other, and note those that use an action."""
     files = workspace.parent / "runner"
     files.mkdir(exist_ok=True)
     known = {"github.job": "privacy", "strategy.job-index": "0", "runner.os": "Linux"}
@@ -58,8 +52,8 @@ def run_action(
         output, summary, script = (
             files / f"{number}.{kind}" for kind in ("output", "summary", "sh")
         )
-        output.touch()
-        summary.touch()
+        output.write_text("")
+        summary.write_text("")
         script.write_text(step["run"])
         variables = {name: fill(str(value), known) for name, value in step.get("env", {}).items()}
         variables |= {
@@ -85,15 +79,11 @@ def run_action(
 
 
 def fill(text: str, known: Mapping[str, str]) -> str:
-    """Put values in the place of expressions."""
     return EXPRESSION.sub(lambda found: value_of(found[1], known), text)
 
 
 def value_of(name: str, known: Mapping[str, str]) -> str:
-    """Return what a name stands for.
-
-    An output that no step has set is empty, any other name must be known.
-    """
+    """An output that no step has set is empty, any other name must be known."""
     if re.fullmatch(r"hashFiles\(.*\)", name):
         return "0" * 64
     return (
@@ -102,10 +92,7 @@ def value_of(name: str, known: Mapping[str, str]) -> str:
 
 
 def holds(condition: str, known: Mapping[str, str], *, failed: bool) -> bool:
-    """Whether a step is run.
-
-    `success()`, `always()`, and comparisons with a text, joined by `&&`.
-    """
+    """Whether a step is run: `success()`, `always()`, comparisons with a text, joined by `&&`."""
     terms = condition.split(" && ")
     if failed and "always()" not in terms:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -49,11 +50,14 @@ report/attack/attack.md && echo "{{}}" > report/attack/attack.json; fi
 esac
 case $1 in
   run)
-    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo \
-"${{RECORD:-{{}}}}" > report/record.json; fi
+    out="${{!#}}"
+    if [ "$RECORD" != no ]; then mkdir -p "$out" && cp "$PAGES"/* "$out" && echo \
+"${{RECORD:-{{}}}}" > "$out"/record.json; fi
     exit "$RUN_EXIT" ;;
   report) exit "${{REPORT_EXIT:-0}}" ;;
-  baseline) if [ "$BASELINE_EXIT" != 2 ]; then cp "$COMPARISON" report; fi; exit "$BASELINE_EXIT" ;;
+  baseline)
+    if [ "$BASELINE_EXIT" != 2 ]; then cp "$COMPARISON" "${{!#}}"; fi
+    exit "$BASELINE_EXIT" ;;
 esac
 """
 """A `dpassay` that audits nothing: it leaves ready-made pages and the exit codes that a test
@@ -97,17 +101,22 @@ def git(folder: Path, *words: str) -> str:
     return found.stdout
 
 
-@pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    """Somebody else's project, with a configuration, committed."""
-    folder = tmp_path / "demo"
-    folder.mkdir()
+@pytest.fixture(scope="session")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Somebody else's project, with a configuration, under git; to be copied."""
+    folder = tmp_path_factory.mktemp("committed")
     make_project(folder)
     (folder / "dpassay.toml").write_text(CONFIG)
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "first")
     return folder
+
+
+@pytest.fixture
+def demo(tmp_path: Path, committed: Path) -> Path:
+    """The same for one test alone."""
+    return Path(shutil.copytree(committed, tmp_path / "demo"))
 
 
 @pytest.fixture

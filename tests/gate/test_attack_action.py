@@ -38,6 +38,9 @@ def test_what_is_called(staged: Staged, stub: Tools) -> None:
     assert "the attack" in done.summary
     staged({"attack": f"{WORDS} --allow-inconclusive"})
     assert calls(stub)[-1] == f"{report} <--allow-inconclusive>"
+    staged({"attack": "$(touch hacked) ; rm *"})
+    evil = "<attack> <$(touch> <hacked)> <;> <rm> <*> <--out> <report/attack>"
+    assert evil in calls(stub), "words, and no script"
     assert staged({"theorems": f"{COIN} --deep", "baseline": "check"}).code == 0
     assert calls(stub, "theorem") == [
         f"<theorem> <run> <{COIN}> <--deep> <-q> <--out> <report/theorems>",
@@ -45,15 +48,9 @@ def test_what_is_called(staged: Staged, stub: Tools) -> None:
     ]
 
 
-def test_inputs_are_words_and_no_script(staged: Staged, stub: Tools) -> None:
-    staged({"attack": "$(touch hacked) ; rm *"})
-    assert calls(stub)[0] == "<attack> <$(touch> <hacked)> <;> <rm> <*> <--out> <report/attack>"
-
-
 @pytest.mark.parametrize(
     ("run", "attack", "said", "check", "code"),
     [
-        (0, 1, 1, 0, 1),
         (0, 0, 1, 0, 1),  # code of the project ended the attack with 0, the record says otherwise
         (0, 0, 0, 1, 1),
         (0, 4, 4, 0, 4),
@@ -76,15 +73,11 @@ def test_the_worst_code_is_left_with(
     assert done.code == (code if (run, attack, said) != (0, 0, 0) else 0)
 
 
-@pytest.mark.parametrize(
-    ("run", "theorems", "check", "code"), [(0, 1, 0, 1), (0, 0, 2, 2), (0, 3, 4, 3), (4, 0, 0, 4)]
-)
-def test_the_worst_code_of_theorems_is_left_with(
-    staged: Staged, run: int, theorems: int, check: int, code: int
-) -> None:
-    codes = {"RUN_EXIT": str(run), "REPORT_EXIT": str(run), "THEOREM_EXIT": str(theorems)}
-    codes |= {"THEOREM_CHECK": str(check)}
-    assert staged({"theorems": COIN, "baseline": "check"}, **codes).code == code
+def test_the_worst_code_of_theorems_is_left_with(staged: Staged) -> None:
+    for run, theorems, check, code in ((0, 1, 0, 1), (0, 0, 2, 2), (0, 3, 4, 3), (4, 0, 0, 4)):
+        codes = {"RUN_EXIT": str(run), "REPORT_EXIT": str(run), "THEOREM_EXIT": str(theorems)}
+        codes |= {"THEOREM_CHECK": str(check)}
+        assert staged({"theorems": COIN, "baseline": "check"}, **codes).code == code
 
 
 def test_an_old_record_of_attacks_is_no_pass(staged: Staged, demo: Path) -> None:
@@ -114,9 +107,6 @@ def test_an_attack_by_the_real_command(demo: Path, tools: Tools) -> None:
         "soft-majority, epsilon = 1"
     ]
     assert "1 claim, 0 broken" in done.summary
-    few = f"{words} --models 4"
-    done = run_action(ACTION, ROOT, demo, tools.environment(), {"attack": few})
-    assert done.code == 4, "so few models could not have broken the claim"
 
 
 @pytest.mark.slow

@@ -31,9 +31,7 @@ def run(folder: Path, environment: Mapping[str, str], *words: str) -> tuple[int,
 
 
 def test_its_form() -> None:
-    assert HOOK["id"] == "dpassay"
-    assert HOOK["language"] == "python"
-    assert HOOK["stages"] == ["pre-push"]
+    assert (HOOK["id"], HOOK["language"], HOOK["stages"]) == ("dpassay", "python", ["pre-push"])
     assert HOOK["always_run"]
     assert not HOOK["pass_filenames"]
 

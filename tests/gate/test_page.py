@@ -7,19 +7,17 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from pre_commit.clientlib import load_config
 
 from dpassay.reports import DEFAULT, FORMATS
-from tests.gate.conftest import ACTION, BIN, ROOT, Staged, Tools
-from tests.gate.test_action import action
+from tests.gate.conftest import ACTION, ROOT, Staged, Tools
 from tests.gate.test_gitlab import JOB, at, job
-from tests.plugin.demo import GOOD, HALF
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 PUBLISH = yaml.safe_load((ROOT / "ci" / "publish" / "action.yml").read_text(encoding="utf-8"))
-BLOCKS = re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(PAGE)
 
 
 def examples(name: str) -> list[Any]:
@@ -33,43 +31,19 @@ def test_every_example_is_run_here() -> None:
     assert PAGE.count("```yaml") == len(BLOCKS)
 
 
-@pytest.mark.parametrize(
-    ("example", "called"),
-    [
-        (0, ["run", "report"]),
-        *((n, ["run", "report", "baseline"]) for n in (1, 3)),
-        (2, ["run", "report", "baseline", "attack", "report", "baseline"]),
-    ],
-)
-def test_github(staged: Staged, stub: Tools, example: int, called: list[str]) -> None:
-    workflow = examples(".github/workflows/privacy.yml")[example]
-    _, ours = workflow["jobs"]["dpassay"]["steps"]
-    assert ours["uses"].split("@")[0] == "OWNER/dpassay"
-    done = staged(ours["with"])
-    assert done.code == 0, done.log
-    assert [call.split("> ")[0].strip("<>") for call in stub.called("dpassay")] == called
-
-
-@pytest.mark.slow
-def test_the_tutorial_s_pipeline_is_red_then_green(demo: Path, tools: Tools) -> None:
-    ((name, text),) = re.findall(
-        r"^```yaml\n# (\S+)\n(.*?)^```$",
-        (ROOT / "docs" / "tutorial.md").read_text("utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-    assert name == ".github/workflows/privacy.yml"
-    _, ours = yaml.safe_load(text)["jobs"]["dpassay"]["steps"]
-    missing = action(demo, tools, ours["with"])
-    assert missing.code == 2
-    assert "does not exist; create it with `dpassay baseline accept`" in missing.log
-    subprocess.run([BIN / "dpassay", "baseline", "accept"], cwd=demo, check=True)
-    (demo / "audit/api.py").write_text(HALF)
-    done = action(demo, tools, ours["with"])
-    assert done.code == 1
-    assert "### ▲ refuted: label api" in done.summary
-    assert "dpassay replay report/witnesses/label%20api.own.monte-carlo.json" in done.summary
-    (demo / "audit/api.py").write_text(GOOD)
-    assert action(demo, tools, ours["with"]).code == 0
+def test_github_and_the_tutorial(staged: Staged, stub: Tools) -> None:
+    checked = ["run", "report", "baseline"]
+    attacked = [*checked, "attack", "report", "baseline"]
+    ((_, tutorial),) = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text("utf-8"))
+    workflows = [*examples(".github/workflows/privacy.yml"), yaml.safe_load(tutorial)]
+    expected = (["run", "report"], checked, attacked, checked, checked)
+    for workflow, called in zip(workflows, expected, strict=True):
+        _, ours = workflow["jobs"]["dpassay"]["steps"]
+        assert ours["uses"].split("@")[0] == "OWNER/dpassay"
+        stub.calls.unlink(missing_ok=True)
+        done = staged(ours["with"])
+        assert done.code == 0, done.log
+        assert [call.split("> ")[0].strip("<>") for call in stub.called("dpassay")] == called
 
 
 def test_gitlab(demo: Path, stub: Tools, repository: Path, pages: dict[str, str]) -> None:
@@ -94,9 +68,9 @@ def test_the_second_job_takes_what_the_first_leaves_and_runs_nothing_of_ours() -
     assert writes == {"security-events", "pull-requests"}
 
 
-def test_pre_commit(demo: Path, tools: Tools) -> None:
+def test_pre_commit(tmp_path: Path) -> None:
     for number, example in enumerate(examples(".pre-commit-config.yaml")):
-        path = demo.parent / f"{number}.yaml"
+        path = tmp_path / f"{number}.yaml"
         path.write_text(yaml.safe_dump(example))
         (repository,) = load_config(str(path))["repos"]
         (hook,) = repository["hooks"]

@@ -1,5 +1,4 @@
-"""Exact laws of the broken mechanisms and their twins, by closed form and quadrature. An
-independent way to every number of the zoo: nothing here is taken from the functions themselves."""
+"""Exact laws of the broken mechanisms and their twins, by closed form and quadrature."""
 
 from __future__ import annotations
 
@@ -43,9 +42,7 @@ def density(z: Any, scale: float) -> Array:
 def grid(
     kinks: ArrayLike, scale: float, *, widest: float | None = None, high: float = np.inf
 ) -> tuple[Array, Array]:
-    """Nodes and weights of a piecewise Gauss rule for products of Laplace laws. Pieces end at the
-    kinks, and none is wider than 2 scales. `widest`: the largest scale, if not all have the
-    same."""
+    """Nodes and weights of a Gauss rule: pieces end at kinks and have at most 2 scales."""
     kinks = np.unique(np.append(np.asarray(kinks, dtype=float), 0.0))
     far = FAR * (scale if widest is None else widest)
     low, high = kinks[0] - far, min(high, kinks[-1] + far)
@@ -63,8 +60,7 @@ def grid(
 def transcripts(
     answers: ArrayLike, rho: float, nu: float, cut_off: int | None, threshold: float = 1.0
 ) -> dict[tuple[int, ...], float]:
-    """P[transcript] of a sparse vector with Laplace noise, by transcript. `cut_off` None: it never
-    stops."""
+    """P[transcript] of a sparse vector with Laplace noise; without a `cut_off` it never stops."""
     q = np.asarray(answers, dtype=float)
     z, w = grid(q - threshold, min(rho, nu), widest=max(rho, nu))
     w = w * density(z, rho)

@@ -1,5 +1,4 @@
-"""Data that every mechanism can be shown. Labelled 0 and 1, so noisy that no prediction is
-certain."""
+"""Data that every mechanism can be shown, so noisy that no prediction is certain."""
 
 from __future__ import annotations
 

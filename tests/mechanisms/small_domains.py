@@ -1,5 +1,4 @@
-"""Every dataset of a small domain, up to the order of its records, and every neighbour, for laws
-that depend on no order."""
+"""Every dataset of a small domain and its neighbours, for laws that depend on no order."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def law_of(learner: StableLearner, records: Multiset, places: list[tuple[int, ..
 
 
 def worst(learner: StableLearner, places: list[tuple[int, ...]]) -> tuple[Found, Found]:
-    """Worst gamma and epsilon over all datasets of n records at these places. The places are also
-    the queries."""
+    """Worst gamma and epsilon over all datasets of n records at these places, asked there."""
     records = [(x, y) for x in places for y in (0, 1)]
     every = list(itertools.combinations_with_replacement(records, learner.n))
     number = {each: i for i, each in enumerate(every)}

@@ -1,5 +1,4 @@
-"""Twin of the noisy pluralities. Exact arithmetic where noise of base 2 allows it, plain loops and
-integrals elsewhere."""
+"""Twin of the noisy pluralities: exact for noise of base 2, integrals elsewhere."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ def wins_base_2(counts: Counts, i: int) -> Decimal:
 
 
 def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
-    """P[i wins] by adaptive integration of the density of i's noise times the chance that every
-    other is below."""
+    """P[i wins] by integration of the density of i's noise times P[all others are below]."""
 
     def below(z: float) -> float:
         if kind == "gaussian":
@@ -98,8 +96,7 @@ def winner(votes: tuple[int, ...], K: int) -> int:
 
 
 def distance_to_instability(votes: tuple[int, ...], K: int) -> int:
-    """Largest k such that no k votes can be changed to another winner. Every vector of votes is
-    tried."""
+    """Largest k such that no k votes can be changed to another winner, by trying all votes."""
     f = winner(votes, K)
     changed = [
         sum(a != b for a, b in zip(votes, other, strict=True))
@@ -125,8 +122,7 @@ def neighbours_votes(dataset: tuple[tuple[int, int], ...], query: int, k: int) -
 
 
 def least_epsilon(p: list[float], q: list[float], delta: float) -> float:
-    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E. All events are
-    tried."""
+    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E, trying all."""
     worst = 0.0
     for size in range(1, len(p) + 1):
         for event in itertools.combinations(range(len(p)), size):

@@ -1,5 +1,4 @@
-"""Twin of the exhaustive search. Every dataset, every neighbour, every query, every label, in pure
-Python."""
+"""Twin of the exhaustive search: every dataset, neighbour, query and label in pure Python."""
 
 from __future__ import annotations
 

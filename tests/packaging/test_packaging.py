@@ -30,12 +30,12 @@ ROW = "chaudhuri-vinterbo-2013/lemma-4/by-content"
 
 
 def sources() -> set[str]:
-    found = set()
-    for package, folder in FOLDERS.items():
-        for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                found.add(f"{package}/{path.relative_to(ROOT / folder)}")
-    return found
+    return {
+        f"{package}/{path.relative_to(ROOT / folder)}"
+        for package, folder in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def test_the_editable_install_links_every_file() -> None:
@@ -67,35 +67,23 @@ def test_the_wheel_holds_every_file(tmp_path: Path) -> None:
     assert names == sources()
 
 
-def test_every_folder_is_declared() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
-        "packages"
-    ]
-    with_code = {
-        Path(name).parent.as_posix().replace("/", ".") for name in sources() if name.endswith(".py")
-    }
-    assert with_code == set(declared)
+def test_every_folder_is_declared_and_the_version_is_said_once() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    code = [Path(name) for name in sources() if name.endswith(".py")]
+    with_code = {path.parent.as_posix().replace("/", ".") for path in code}
+    assert with_code == set(told["tool"]["setuptools"]["packages"])
+    assert told["project"]["version"] == dpassay.__version__
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import dpassay",
-        "from dpassay.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass",
-    ],
-)
-def test_importing_and_help_load_nothing_heavy(code: str) -> None:
-    probe = f"{code}\nimport sys\nprint('LOADED', *sorted({HEAVY!r} & set(sys.modules)))"
-    found = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
-    ).stdout
-    assert found.splitlines()[-1].split() == ["LOADED"]
+def test_importing_and_help_load_nothing_heavy(tmp_path: Path) -> None:
+    helped = "try: main(['--help'])\nexcept SystemExit: pass"
+    assert loaded(tmp_path, HEAVY, before=helped) == []
 
 
-def loaded(folder: Path, modules: set[str], *commands: str) -> list[str]:
+def loaded(folder: Path, modules: set[str], *commands: str, before: str = "") -> list[str]:
     """Which of some modules some commands import, one after the other in one process."""
     probe = (
-        "import sys\nfrom dpassay.cli.main import main\n"
+        f"import sys\nfrom dpassay.cli.main import main\n{before}\n"
         f"for words in {[command.split() for command in commands]!r}:\n"
         "    assert main(words) in (0, 4)\n"
         f"print('LOADED', *sorted({modules!r} & set(sys.modules)))"
@@ -115,7 +103,8 @@ def test_a_command_that_audits_nothing_loads_nothing_heavy(tmp_path: Path) -> No
 
 def test_a_sampled_audit_loads_nothing_slow(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("def answer(data, rng):\n    return int(rng.random() < 0.5)\n")
-    assert loaded(tmp_path, SLOW, "run one:answer --claim epsilon=1 --budget 100") == []
+    few = f"sys.path.append({str(ROOT)!r})\nfrom tests.warm import shorten\nshorten(setattr)"
+    assert loaded(tmp_path, SLOW, "run one:answer --claim epsilon=1 --budget 100", before=few) == []
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +137,3 @@ def test_a_command_that_reads_loads_nothing_slow_but_what_it_needs(
     commands: Sequence[str], needed: list[str], folder: Path
 ) -> None:
     assert loaded(folder, SLOW | GRAMMARS, *commands) == needed
-
-
-def test_version_is_said_once() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["version"] == dpassay.__version__

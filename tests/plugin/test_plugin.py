@@ -1,7 +1,4 @@
-"""The pytest plugin, in somebody else's project.
-
-Its own package `audit`, its own folder `reports`, its own pipeline.
-"""
+"""The pytest plugin, in somebody else's project with a package `audit` and a folder `reports`."""
 
 from __future__ import annotations
 
@@ -15,8 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dpassay import DP, Answers
 from dpassay.claims import Stability
 from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
@@ -34,27 +33,16 @@ def project(tmp_path: Path) -> Path:
 Run = Callable[..., tuple[int, str]]
 
 
-def running(python: Path, project: Path) -> Run:
-    """What runs `python -m pytest` in the project's folder."""
+@pytest.fixture
+def run(warm: Path, project: Path) -> Run:
+    """`python -m pytest` in the project's folder, in a process that starts in a moment."""
 
-    def run(*words: str) -> tuple[int, str]:
+    def run(*words: str, python: Path = warm / "python") -> tuple[int, str]:
         command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *words]
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, found.stdout + found.stderr
 
     return run
-
-
-@pytest.fixture
-def run(warm: Path, project: Path) -> Run:
-    """In a process that starts in a moment."""
-    return running(warm / "python", project)
-
-
-@pytest.fixture
-def run_from_nothing(project: Path) -> Run:
-    """In a process that has imported nothing."""
-    return running(Path(sys.executable), project)
 
 
 def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(
@@ -80,47 +68,12 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(
     (line,) = {
         line.split("replay      ")[1] for line in said.splitlines() if "replay      dpassay" in line
     }
-    _, *words = shlex.split(line)
-    replayed = subprocess.run(
-        [warm / "python", "-m", "dpassay", *words],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command: list[Any] = [warm / "python", "-m", "dpassay", *shlex.split(line)[1:]]
+    replayed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert replayed.returncode == 1, replayed.stderr
     assert "reproduced: " in replayed.stdout
     (project / "audit/api.py").write_text(GOOD)
     assert run()[0] == 0
-
-
-@pytest.mark.slow
-def test_the_command_line_beside_a_package_that_is_called_audit_too(
-    project: Path, warm: Path
-) -> None:
-    """Green, then red with the message and the command that replays it."""
-
-    def dpassay(*words: str) -> tuple[int, str]:
-        command = [str(warm / "python"), "-m", "dpassay", *words]
-        found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-        return found.returncode, " ".join(found.stdout.split()) + found.stderr
-
-    wanted = ["run", "audit.api:predict", "--claim", "epsilon=1", "--train", "20"]
-    wanted += ["--neighbours", "flip", "--profile", "quick", "--out", "reports/privacy"]
-    assert dpassay(*wanted)[0] == 0
-    (project / "audit/api.py").write_text(HALF)
-    code, said = dpassay(*wanted)
-    assert code == 1
-    assert "refuted, 99.9 % confidence" in said
-    code, said = dpassay(
-        "explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json"
-    )
-    for part in ("refuted", "the claim allows 1", "certified", "S': ", "dpassay replay "):
-        assert part in said
-    (path,) = (project / "reports/privacy/witnesses").iterdir()
-    code, said = dpassay("replay", str(path), "--trust")
-    assert code == 1
-    assert "reproduced: " in said
     assert (project / "reports/notes.txt").read_text() == "ours"
 
 
@@ -155,7 +108,8 @@ def test_a_refutation_that_nobody_asked_for_fails(project: Path, run: Run) -> No
         assert told.count(message) >= 2
 
 
-def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path, run: Run) -> None:
+def test_what_users_do_with_names_of_ours(project: Path, run: Run) -> None:
+    """Properties that are called like ours, a marker without names, and no plugin at all."""
     path = project / "tests/test_privacy.py"
     more = "".join(
         f"    record_property('dpassay', {value})\n" for value in ("'x'", "3", "'{}'", "'[]'")
@@ -164,23 +118,29 @@ def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path, run: R
     code, said = run()
     assert code == 0, said
     assert said.count("not refuted: tests/test_privacy.py") == 1
-
-
-def test_a_junit_file_where_warnings_are_errors(project: Path, run: Run) -> None:
-    code, said = run("-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
-    assert code == 0, said
-
-
-def test_a_marker_without_names_is_refused(project: Path, run: Run) -> None:
-    (project / "tests/test_privacy.py").write_text(
-        TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)")
-    )
+    code, said = run("-p", "no:dpassay")
+    assert code == 1
+    assert "fixture 'assay' not found" in said
+    path.write_text(TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)"))
     code, said = run()
     assert code == 1
     assert (
         "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, "
         "stop_early, jobs, detect"
     ) in said
+
+
+@pytest.mark.slow
+def test_two_processes_and_a_junit_file_where_warnings_are_errors(project: Path, run: Run) -> None:
+    (project / "audit/api.py").write_text(HALF)
+    code, said = run("-n", "2", "-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
+    assert code == 1, said
+    assert "refuted: tests/test_privacy.py" in said
+    found = ET.parse(project / "junit.xml").find(".//property[@name='dpassay']")
+    assert found is not None
+    facts = json.loads(found.get("value") or "")
+    assert facts["verdict"] == "refuted"
+    assert facts["lower"] > 1
 
 
 @pytest.mark.slow
@@ -205,42 +165,23 @@ def test_what_has_no_name_is_replayed_by_its_test(project: Path, run: Run) -> No
     assert bound in again[1]
 
 
-@pytest.mark.slow
-def test_two_processes_and_a_junit_file(project: Path, run: Run) -> None:
-    (project / "audit/api.py").write_text(HALF)
-    code, said = run("-n", "2", "--junitxml", "junit.xml")
-    assert code == 1, said
-    assert "refuted: tests/test_privacy.py" in said
-    (found,) = (
-        each
-        for each in ET.parse(project / "junit.xml").iter("property")
-        if each.get("name") == "dpassay"
-    )
-    facts = json.loads(found.get("value") or "")
-    assert facts["verdict"] == "refuted"
-    assert facts["lower"] > 1
+LOADED = """
+import sys
+
+OPTIONS = ("option", "options", "values", "searches", "profiles")
 
 
-def test_without_the_plugin_nothing_of_it_is_there(project: Path, run: Run) -> None:
-    code, said = run("-p", "no:dpassay")
-    assert code == 1
-    assert "fixture 'assay' not found" in said
+def test_nothing():
+    dear = ("dpassay", "numpy", "scipy")
+    loaded = {name for name in sys.modules if name.partition(".")[0] in dear}
+    known = {"dpassay", "dpassay.pytest_plugin", "dpassay.errors", "dpassay.config"}
+    assert loaded <= known | {f"dpassay.config.{name}" for name in OPTIONS}
+"""
 
 
-def test_nothing_but_the_options_is_imported_before_it_is_used(
-    project: Path, run_from_nothing: Run
-) -> None:
-    (project / "tests/test_privacy.py").write_text(
-        "import sys\n\n\ndef test_nothing():\n"
-        "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', "
-        "'numpy', 'scipy')}\n"
-        "    options = {'dpassay.config', 'dpassay.config.option', 'dpassay.config.options', "
-        "'dpassay.config.values', 'dpassay.config.searches', "
-        "'dpassay.config.profiles'}\n"
-        "    options.add('dpassay.errors')\n"
-        "    assert loaded <= {'dpassay', 'dpassay.pytest_plugin'} | options\n"
-    )
-    code, said = run_from_nothing()
+def test_nothing_but_the_options_is_imported_before_it_is_used(project: Path, run: Run) -> None:
+    (project / "tests/test_privacy.py").write_text(LOADED)
+    code, said = run(python=Path(sys.executable))
     assert code == 0, said
     assert "= dpassay =" not in said
 
@@ -300,3 +241,27 @@ def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) 
         ):
             found.assert_not_refuted(detectable=leak)
     assayed(response(1.0), claim=Stability(gamma=1), **common).assert_not_refuted()
+
+
+def loud(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return data.sum() + rng.laplace(scale=0.3, size=size)
+
+
+@pytest.mark.usefixtures("few_pairs")
+def test_a_searched_function_fails_with_the_event_and_the_pair(tmp_path: Path) -> None:
+    path, few = tmp_path / "witness.json", {"budget": 400, "executor": "inline"}
+    more: dict[str, Any] = {"claim": DP(epsilon=1.0), "data": Answers(1), "path": path} | few
+    found = assayed(loud, rerun="python -m pytest x.py", **more)
+    assert found.facts()["searched"] is True
+    with pytest.raises(AssertionError) as told:
+        found.assert_not_refuted()
+    text = str(told.value)
+    for part in (
+        "DP(1) of",
+        "is refuted",
+        "witness     S: the true answer ",
+        "A search found the pair",
+        "dpassay replay",
+    ):
+        assert part in text
+    assert path.is_file()

@@ -20,14 +20,10 @@ Record = dict[str, Any]
 def kinds(make: Any) -> Record:
     """One result of every kind of claim, and one about numbers."""
     half_line = make.sampled("laplace.monte-carlo", "not refuted", lower=0.75)
-    for cell, event in zip(
-        half_line["per_query"],
-        ({"at_least": 0.5}, {"below": -1.25}, {"at_least": 0.0}),
-        strict=True,
-    ):
+    events = ({"at_least": 0.5}, {"below": -1.25}, {"at_least": 0.0})
+    for cell, event in zip(half_line["per_query"], events, strict=True):
         cell["event"] = event
     half_line["witness"]["event"] = {"at_least": 0.5}
-    half_line["upper"] = "inf"
     return make.record(  # type: ignore[no-any-return]
         make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125),
         make.of_means(make.sampled("mean.monte-carlo", "not refuted", lower=0.0625, upper=0.5)),
@@ -60,53 +56,30 @@ def test_the_words_fit_the_kind(kinds: Record) -> None:
     assert "has no finite upper bound" in text
 
 
-@pytest.mark.parametrize(
-    ("relation", "records"), [("replace-one", "one record"), ("replace-3", "up to 3 records")]
-)
-def test_the_words_fit_the_relation(make: Any, kinds: Record, relation: str, records: str) -> None:
+def test_the_words_fit_the_relation(kinds: Record) -> None:
     for result in kinds["results"]:
-        result["claim"]["relation"] = relation
+        result["claim"]["relation"] = "replace-3"
     text = to_markdown(kinds)
-    assert text.count(f", {relation}: replacing {records} ") == len(kinds["results"])
+    assert text.count(", replace-3: replacing up to 3 records ") == len(kinds["results"])
     assert text.count(": replacing ") == len(kinds["results"])
 
 
-def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
-    stable = make.record(
-        make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125)
-    )
+def test_nothing_but_a_loss_is_in_nats(kinds: Record) -> None:
+    stable = kinds | {"results": kinds["results"][:1]}
     console = Console(record=True, width=200, file=io.StringIO())
     print_explanation(stable, "stable.exact", console)
     assert "Query points with the largest change of a probability" in console.export_text()
-    assert (
-        make_view(stable).summary.caption
-        == "Every claim, worst first. γ is a change of a probability."
-    )
+    summary = make_view(stable).summary
+    assert summary is not None
+    assert summary.caption == "Every claim, worst first. γ is a change of a probability."
     for text in (to_markdown(stable), to_html(stable)):
         assert "nats." not in text
         assert "loss exceeds" not in text
-    assert "<p>γ is a change of a probability.</p>" in to_html(stable)
-    assert "<p>Losses in nats; γ is a change" in to_html(kinds)
-
-
-def test_the_plots_name_what_they_measure(kinds: Record) -> None:
     page = to_html(kinds)
+    assert "<p>Losses in nats; γ is a change" in page
     assert "change of a probability" in page
     assert "change of the prediction" in page
     assert page.count("<svg") == 5
-
-
-def curves(width: float, alpha: float) -> Record:
-    """A privacy profile with a band of some width, as a record holds it."""
-    return {
-        "epsilon": [0.0, 1.0, 3.0],
-        "lower": [0.25, 0.0625, 0.0],
-        "upper": [0.25 + width, 0.0625 + width, width],
-        "false_positive": [0.0, 0.0625, 1.0],
-        "trade_off_lower": [0.75, 0.5, 0.0],
-        "trade_off_upper": [0.75 + width, 0.5 + width, 0.0],
-        "alpha": alpha,
-    }
 
 
 @pytest.mark.parametrize(
@@ -116,15 +89,17 @@ def curves(width: float, alpha: float) -> Record:
 def test_the_profile_of_the_worst_query_is_told_and_drawn(
     make: Any, width: float, alpha: float, said: str
 ) -> None:
+    profile: Record = {"epsilon": [0.0, 1.0, 3.0], "false_positive": [0.0, 0.0625, 1.0]}
+    profile |= {"lower": [0.25, 0.0625, 0.0], "trade_off_lower": [0.75, 0.5, 0.0], "alpha": alpha}
+    profile["upper"] = [each + width for each in profile["lower"]]
+    profile["trade_off_upper"] = [0.75 + width, 0.5 + width, 0.0]
     result = make.sampled("band.monte-carlo", "refuted")
-    result["per_query"][0]["profile"] = curves(width, alpha)
-    result["per_query"][1]["profile"] = curves(0.5, alpha)
-    record = make.record(result)
-    text = to_markdown(record)
+    result["per_query"][0]["profile"] = profile
+    text = to_markdown(make.record(result))
     assert f"δ(1) {said}" in text
     assert ("wrong with probability at most 0.0001" in text) == (alpha > 0)
     assert "a false positive rate of 0.0625, " in text
-    page = to_html(record)
-    assert page.count("<svg") == 4
-    assert "Trade-off function" in page
-    assert page.count("0.0625") >= 2
+    if width:
+        page = to_html(make.record(result))
+        assert page.count("<svg") == 4
+        assert "Trade-off function" in page

@@ -40,20 +40,16 @@ def noise(method: str, alpha: float, *, last: bool = False) -> Any:
     return trainer.noise(1 if last else 10, coins(method, alpha, "last" if last else "train"))
 
 
-def margins(w: Any) -> Any:
-    """y <w, x> on V."""
-    phi = ObjectivePerturbation(d=2).features(V.X)
-    return (2 * V.y - 1) * (phi @ w)
+PHI = ObjectivePerturbation(d=2).features(V.X)
 
 
 def errors(w: Any) -> int:
-    phi = ObjectivePerturbation(d=2).features(V.X)
-    return int(((phi @ w >= 0) != (V.y == 1)).sum())
+    return int(((PHI @ w >= 0) != (V.y == 1)).sum())
 
 
 def score(w: Any) -> float:
     """Minus the mean ramp loss."""
-    return -float(np.minimum(1, np.maximum(0, 1 - margins(w))).mean())
+    return -float(np.clip(1 - (2 * V.y - 1) * (PHI @ w), 0, 1).mean())
 
 
 def near(w: Any) -> Any:

@@ -53,25 +53,16 @@ def naive(V: NDArray[np.float64], one: Training) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("learner", ["logistic", "huber"])
-def test_each_is_the_minimiser_that_a_general_solver_finds(learner: str) -> None:
+def test_each_is_what_a_general_solver_finds_and_the_catalogue_trains(learner: str) -> None:
     V, every = records(learner), trainings(learner)
+    # with and without a budget left, for want of which lambda is raised
+    assert {one.trainer.in_force(one.lambda_, N)[1] == one.lambda_ for one in every} == {
+        True,
+        False,
+    }
     for w, one in zip(solve(V, every), every, strict=True):
         assert w == pytest.approx(naive(V, one), rel=1e-5, abs=1e-6)
-
-
-@pytest.mark.parametrize("learner", ["logistic", "huber"])
-def test_each_is_what_the_catalogue_trains(learner: str) -> None:
-    V, every = records(learner), trainings(learner)
-    for w, one in zip(solve(V, every), every, strict=True):
         rows = V[one.rows]
         data = Labelled(rows, np.ones(len(rows), dtype=np.int64))
         (alone,) = one.trainer.apply(data, one.lambda_, one.R[None])
         assert np.linalg.norm(w - alone) <= 2e-8 * (1 + np.linalg.norm(w))
-
-
-def test_without_a_budget_left_lambda_is_raised() -> None:
-    """The test above has both cases."""
-    raised = {
-        one.trainer.in_force(one.lambda_, N)[1] != one.lambda_ for one in trainings("logistic")
-    }
-    assert raised == {False, True}

@@ -35,9 +35,8 @@ def test_backward_elimination_is_that_of_refitting_everything() -> None:
     """Each step drops what costs least; AIC says where R would stop."""
     rng = stream("backward")
     X = rng.normal(size=(300, 12)) + rng.normal(size=(300, 1))
-    y = (X @ np.array([1, 0.6, 0.4, 0.3, 0.2, 0.1] + [0] * 6) + rng.logistic(size=300) > 0).astype(
-        np.int64
-    )
+    score = X @ np.array([1, 0.6, 0.4, 0.3, 0.2, 0.1] + [0] * 6) + rng.logistic(size=300)
+    y = (score > 0).astype(np.int64)
     columns, stop = list(range(12)), None
     while len(columns) > 3:
         without = [[c for c in columns if c != dropped] for dropped in columns]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from dpassay.targets.resolve import resolve
 from dpassay.trials import blocks as trials
 
 SMALL = Size(
-    n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60
+    n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=30
 )
 
 FAST = dataclasses.replace(SMALL, claims=SMALL.claims[1:])
@@ -59,13 +60,8 @@ def test_every_check_passes_and_is_data() -> None:
     checks = list(selftest.selftest(SMALL, progress=lambda *step: seen.append(step)))
     assert [check.name for check in checks if not check.passed] == []
     assert len({check.name for check in checks}) == len(checks)
-    assert {check.group for check in checks} == {
-        "error",
-        "calibration",
-        "sight",
-        "golden",
-        "replay",
-    }
+    groups = {"error", "calibration", "sight", "golden", "replay"}
+    assert {check.group for check in checks} == groups
     assert {f"error of {method}, n = 20" for method in NAMES} < {check.name for check in checks}
     json.dumps([check.as_json() for check in checks], allow_nan=False)
     assert all(0 <= done <= total for _, done, total in seen)
@@ -88,9 +84,8 @@ def test_probability_is_the_double_sum(method: Method) -> None:
     largest = enumeration.frontier(method, n, allowed=LineRegion(0.5, 0.01), alpha=0.2)
     pairs = [(x, y) for x in range(n + 1) for y in range(n + 1) if y <= largest[x]]
     wanted = sum(binom.pmf(x, n, p1) * binom.pmf(y, n, p0) for x, y in pairs)
-    assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(
-        wanted, rel=1e-9
-    )
+    found = enumeration.probability(largest, np.array([p1]), np.array([p0]))
+    assert found[0] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_worst_error_of_stouffer_is_that_of_the_specification() -> None:
@@ -110,21 +105,11 @@ def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
 # sabotage
 
 
-def bold_frontier(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
-    honest = power.largest_rejecting
+def bolder(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, factor: float) -> None:
+    """Have a function spend so many times the α that it is given."""
+    honest = getattr(module, name)
     monkeypatch.setattr(
-        power,
-        "largest_rejecting",
-        lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim),
-    )
-
-
-def other_bound(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
-    honest = lower_bounds.lower_bound
-    monkeypatch.setattr(
-        lower_bounds,
-        "lower_bound",
-        lambda *args, alpha, **rest: honest(*args, alpha=factor * alpha, **rest),
+        module, name, lambda *args, alpha, **rest: honest(*args, alpha=factor * alpha, **rest)
     )
 
 
@@ -134,93 +119,98 @@ def test_a_test_that_rejects_too_often_is_noticed(
 ) -> None:
     monkeypatch.setattr(selftest, "NAMES", {method: NAMES[method]})
     assert failed(error_checks(SMALL)) == set()
-    bold_frontier(monkeypatch, 8)
+    bolder(monkeypatch, power, "largest_rejecting", 8)
     assert f"error of {method}" in failed(error_checks(SMALL))
 
 
 def test_a_bound_that_is_bolder_than_its_test_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    other_bound(monkeypatch, 4)
+    bolder(monkeypatch, lower_bounds, "lower_bound", 4)
     assert failed(error_checks(SMALL)) == {"printed bounds bolder than enumerated"}
 
 
-def test_false_alarms_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spending, "each_lower", property(lambda self: 0.4))
+@pytest.mark.parametrize(
+    "spent",
+    [
+        {"each_lower": lambda _: 0.4},
+        {"lower": lambda all_: all_.alpha / 2, "upper": lambda _: 0.9999},
+    ],
+)
+def test_false_alarms_and_upper_bounds_that_miss_are_noticed(
+    spent: dict[str, Callable[[Spending], float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, share in spent.items():
+        monkeypatch.setattr(Spending, name, property(share))
     assert failed(calibration_checks(FAST, 0)) == {"false alarms"}
 
 
-def test_upper_bounds_that_miss_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spending, "lower", property(lambda self: self.alpha / 2))
-    monkeypatch.setattr(Spending, "upper", property(lambda self: 0.9999))
-    assert failed(calibration_checks(FAST, 0)) == {"false alarms"}
-
-
-def test_a_harness_that_sees_less_than_it_says_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        rehearsal,
-        "randomised_response",
-        lambda p, honest=rehearsal.randomised_response: honest(0.5),
-    )
-    assert failed(sight_checks(10, 8, 0)) == {
-        "leaks refuted too rarely or too often",
-        "refutations at the detectable loss",
-    }
-
-
-def test_a_harness_that_sees_more_than_there_is_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        rehearsal,
-        "randomised_response",
-        lambda p, honest=rehearsal.randomised_response: honest(0.99),
-    )
-    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often"}
-
-
-def test_a_harness_that_is_needlessly_weak_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Spending, "each_lower", property(lambda self: 1e-12))
-    assert failed(sight_checks(10, 8, 0)) == {"detectable loss of such an audit"}
+LIES = "leaks refuted too rarely or too often"
+MISSED = "refutations at the detectable loss"
 
 
 @pytest.mark.parametrize(
-    ("lie", "name"), [(1.0, "power promised, too much by"), (0.0, "power promised, too little by")]
+    ("truth", "factor", "noticed"), [(0.5, 2.0, {LIES, MISSED}), (0.99, 1.2, {LIES})]
 )
-def test_a_power_that_lies_is_noticed(
-    lie: float, name: str, monkeypatch: pytest.MonkeyPatch
+def test_a_harness_that_sees_less_or_more_than_there_is_is_noticed(
+    truth: float, factor: float, noticed: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sight, "power", lambda *args, **rest: lie)
-    assert failed(sight_checks(10, 8, 0)) == {name.partition(",")[0]}
+    """Each at the factor at which it shows."""
+    honest = rehearsal.randomised_response
+    monkeypatch.setattr(rehearsal, "randomised_response", lambda p: honest(truth))
+    monkeypatch.setattr(sight, "FACTORS", (factor,))
+    assert failed(sight_checks(10, 8, 0)) == noticed
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "lie", "noticed"),
+    [
+        (Spending, "each_lower", property(lambda self: 1e-12), "detectable loss of such an audit"),
+        (sight, "power", lambda *args, **rest: 1.0, "power promised"),
+        (sight, "power", lambda *args, **rest: 0.0, "power promised"),
+    ],
+)
+def test_a_power_that_lies_and_needless_weakness_are_noticed(
+    place: object, name: str, lie: object, noticed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what is computed: the only audits are those that say what they can detect."""
+    monkeypatch.setattr(place, name, lie)
+    monkeypatch.setattr(sight, "FACTORS", (2.0,))
+    assert failed(sight_checks(1, 1, 0)) == {noticed}
 
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         AuditDesign, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised)
     )
-    assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
+    assert failed(sight_checks(10, 1, 0)) == {MISSED}
 
 
 def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    other_bound(monkeypatch, 0.1)
-    assert failed(golden_checks(60, 0)) == {
-        f"median bound of {method}" for method in golden.MEDIANS
-    }
+    bolder(monkeypatch, lower_bounds, "lower_bound", 0.1)
+    monkeypatch.setattr(golden, "gaussian_checks", lambda seed: iter(()))
+    medians = {f"median bound of {method}" for method in golden.MEDIANS}
+    assert failed(golden_checks(SMALL.medians, 0)) == medians
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = resolve
     monkeypatch.setattr(
-        golden, "resolve", lambda name, given: honest(name, given | {"epsilon": 1.001})
+        golden, "resolve", lambda name, given: resolve(name, given | {"epsilon": 1.001})
     )
     monkeypatch.setattr(golden, "MEDIANS", {})
-    assert failed(golden_checks(60, 0)) == {f"exact loss of {name}" for name in golden.BY_HAND}
+    assert failed(golden_checks(1, 0)) == {f"exact loss of {name}" for name in golden.BY_HAND}
 
 
-def test_a_sampler_without_a_seed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "stream", lambda *key: np.random.default_rng())
-    assert failed(replay_checks(0)) == {"audits that did not repeat themselves"}
-
-
-def test_a_sampler_that_ignores_its_seed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "stream", lambda seed, *key: stream(*key))
-    assert failed(replay_checks(0)) == {"audits that ignore their seed"}
+@pytest.mark.parametrize(
+    ("drawn", "noticed"),
+    [
+        (lambda *key: np.random.default_rng(), "audits that did not repeat themselves"),
+        (lambda seed, *key: stream(*key), "audits that ignore their seed"),
+    ],
+)
+def test_a_sampler_without_a_seed_is_noticed(
+    drawn: object, noticed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trials, "stream", drawn)
+    assert failed(replay_checks(0)) == {noticed}
 
 
 def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(
@@ -241,12 +231,6 @@ def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(
 
 def test_seeds_of_two_self_tests_share_nothing() -> None:
     assert not set(rehearsal.seeds(0, 1000)) & set(rehearsal.seeds(1, 1000))
-    one, other = (
-        next(
-            KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(
-                range(k, k + 1)
-            )
-        )
-        for k in (1, 2)
-    )
+    known = KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100)
+    one, other = known.runs(range(1, 3))
     assert rehearsal.counts_of(one) != rehearsal.counts_of(other)

@@ -8,49 +8,36 @@ twice that and draws as it should.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
+from tests.core.toys import Function, response
 
 Rng = np.random.Generator
 Points = NDArray[np.float64]
 
 EPSILON = 1.0
 Answers = Any
-Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Answers]
 
-
-def rows(
-    data: Labelled, q: int, size: int, rng: np.random.Generator, epsilon: float = EPSILON
-) -> Answers:
-    """Randomised response, every row with its coins."""
-    answers: Answers = np.where(
-        rng.random((size, q)) < 1 / (1 + np.exp(-epsilon)), data.y[0], 1 - data.y[0]
-    )
-    return answers
-
-
-def plain(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    return rows(data, len(queries), size, rng)
-
-
-def weak(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    return rows(data, len(queries), size, rng, 2 * EPSILON)
+plain, weak = response(EPSILON), response(2 * EPSILON)
 
 
 def noisy(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return data.y[0] + rng.laplace(0, 1 / EPSILON, size=(size, len(queries)))
 
 
+def never(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
+    return np.zeros((size, len(queries)), dtype=int)
+
+
 # Rows that share coins, or calls that share memory.
 
 
 def one_coin_per_call(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    return np.tile(rows(data, len(queries), 1, rng), (size, 1))
+    return np.tile(plain(data, queries, 1, rng), (size, 1))
 
 
 def one_noise_per_call(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
@@ -68,7 +55,7 @@ def cached_label() -> Function:
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         if data.digest not in kept:
-            kept[data.digest] = rows(data, len(queries), 1, rng)
+            kept[data.digest] = plain(data, queries, 1, rng)
         return np.tile(kept[data.digest], (size, 1))
 
     return answer
@@ -91,7 +78,7 @@ def drifting(per_call: float = 0.01) -> Function:
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         calls[0] += 1
         kept = rng.random((size, len(queries))) < np.exp(-per_call * calls[0])
-        return np.where(kept, rows(data, len(queries), size, rng), 1)
+        return np.where(kept, plain(data, queries, size, rng), 1)
 
     return answer
 
@@ -102,11 +89,7 @@ def warming_up(calls: int = 30) -> Function:
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         left[0] -= 1
-        return (
-            plain(data, queries, size, rng)
-            if left[0] < 0
-            else np.zeros((size, len(queries)), dtype=int)
-        )
+        return (plain if left[0] < 0 else never)(data, queries, size, rng)
 
     return answer
 
@@ -117,11 +100,7 @@ def stopping(answers: int = 15_000) -> Function:
 
     def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
         left[0] -= size * len(queries)
-        return (
-            plain(data, queries, size, rng)
-            if left[0] > 0
-            else np.zeros((size, len(queries)), dtype=int)
-        )
+        return (plain if left[0] > 0 else never)(data, queries, size, rng)
 
     return answer
 
@@ -139,10 +118,6 @@ def own_seed(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return plain(data, queries, size, np.random.default_rng(5))
 
 
-def few_seeds(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    return plain(data, queries, size, np.random.default_rng(int(rng.integers(8))))
-
-
 # Rows that are trials of their own, or whose counts are as if they were.
 
 
@@ -153,19 +128,13 @@ def in_order(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
 def balanced(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     """Stratified: one coin in each of `size` equal parts of [0, 1]. Every row has the right law,
     the rows balance one another."""
-    coins = (
-        rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0)
-        + rng.random((size, len(queries)))
-    ) / size
+    parts = rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0)
+    coins = (parts + rng.random((size, len(queries)))) / size
     return np.where(coins < 1 / (1 + np.exp(-EPSILON)), data.y[0], 1 - data.y[0])
 
 
 def rare(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
     return (rng.random((size, len(queries))) < 0.001 * np.exp(EPSILON * data.y[0])).astype(int)
-
-
-def never(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:
-    return np.zeros((size, len(queries)), dtype=int)
 
 
 def slow_api(data: Labelled, queries: Points, size: int, rng: Rng) -> Answers:

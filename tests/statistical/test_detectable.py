@@ -1,16 +1,10 @@
-"""`detectable` by the shape of the leak.
-
-Whole audits of mechanisms that leak exactly what the audit says that it would see.
-
-Of a shape that cannot be seen at its frequency the audit says so, and is not content: none of these
-mechanisms is 'not refuted'.
-"""
+"""Whole audits of mechanisms that leak exactly what the audit says that it would see."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, cycle, islice
 from typing import Any
 
@@ -19,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, GDP, Claim, PredictionStability, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.engine.detection.audits import AuditDesign, smallest_seen
 from dpassay.engine.detection.families import answers_of, move_of
 from dpassay.engine.evidence import DetectionCurve
@@ -28,12 +22,12 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.mechanism import FunctionMechanism
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 from dpassay.stats.power import LARGEST, Screening, tight_pair
 from dpassay.stats.regions import CurveRegion
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import PairGroup
-from tests.core.toys import target_of
+from tests.core.toys import flip_group, target_of
+from tests.engine.recorded import evidence_of
 from tests.statistical.wald import as_promised
 
 Rng = np.random.Generator
@@ -169,37 +163,19 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int]) -> Iterator[Resu
         draw = rng.laplace if laws[0] == "Laplace" else rng.normal
         return draw(int(data.y[0]) * move, 1.0, size=(size, len(queries)))
 
-    move = (
-        move_of(laws[0], float(laws[1]), scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
-    )
-    function, limits = (
-        (numbers, (-math.inf, math.inf)) if isinstance(laws[0], str) else (labels, None)
-    )
-    if isinstance(shape.claim, PredictionStability):
-        limits = (0.0, 1.0)
-    mechanism = FunctionMechanism(
-        function=function,
-        claims=(shape.claim,),
-        numbers=limits,
-        labels=tuple(range(shape.labels or 2)),
-    )
-    changes = tuple(FlipLabel(record) for record in range(shape.pairs))
-    base = Labelled(np.zeros((shape.pairs, 1)), np.zeros(shape.pairs, dtype=int))
-    group = PairGroup(
-        pairs=Pairs(base=base, changes=changes, how="every label"),
-        queries=points([[0.0]], "queries"),
-        kind="data",
-        reason="test",
-    )
+    known: dict[str, Any] = {"claims": (shape.claim,), "labels": tuple(range(shape.labels or 2))}
+    if isinstance(laws[0], str):
+        move = move_of(laws[0], float(laws[1]), scale_of(shape.claim))
+        known |= {"function": numbers, "numbers": (-math.inf, math.inf)}
+    else:
+        limits = (0.0, 1.0) if isinstance(shape.claim, PredictionStability) else None
+        known |= {"function": labels, "numbers": limits}
+    target = target_of(FunctionMechanism(**known))
+    group = flip_group(shape.pairs, changes=tuple(map(FlipLabel, range(shape.pairs))))
+    (confidence, budget), inline = setting, Settings(mode="monte-carlo", executor="inline")
     for seed in count():
-        settings = Settings(
-            mode="monte-carlo",
-            seed=seed,
-            confidence=setting[0],
-            budget=setting[1],
-            executor="inline",
-        )
-        yield from assay([target_of(mechanism)], group, settings)
+        settings = replace(inline, seed=seed, confidence=confidence, budget=budget)
+        yield from assay([target], group, settings)
 
 
 def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
@@ -207,27 +183,22 @@ def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
     event's frequency then."""
     result = next(audits(shape, shape.laws(1.5 * shape.claim.promised), setting))
     assert result.verdict != "error"
-    assert result.evidence is not None
     if isinstance(shape.claim, PredictionStability):
         return result.detectable, 1.0
-    searched, scale = result.evidence.searched, scale_of(shape.claim)
+    searched, scale = evidence_of(result).searched, scale_of(shape.claim)
     design = AuditDesign(
         scale=scale,
         promised=shape.claim.promised,
         answers=answers_of(scale, shape.labels),
         n=setting[1],
-        alpha=result.evidence.lower.alpha,
+        alpha=evidence_of(result).lower.alpha,
         screening=Screening(draws=searched["screening_trials"], pairs=shape.pairs, finalists=4),
     )
     for point, leak in result.sight.curve:  # what is computed here is what the audit says
         assert leak >= smallest_seen(design, point)
     if shape is CATASTROPHE:
-        shares = (
-            share
-            for share in np.arange(0.01, 0.5, 0.005)
-            if math.isfinite(smallest_seen(design, float(share)))
-        )
-        return LARGEST, float(next(shares))
+        shares = np.arange(0.01, 0.5, 0.005).tolist()
+        return LARGEST, next(each for each in shares if smallest_seen(design, each) < math.inf)
     leak = 1.5 * shape.claim.promised
     for _ in range(5):
         frequency = math.floor(100 * shape.frequency(leak)) / 100

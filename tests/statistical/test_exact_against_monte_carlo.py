@@ -1,5 +1,4 @@
-"""The same cells known in two ways. Certified lower bounds lie below the exact loss, and not too
-far below."""
+"""Certified lower bounds of cells lie below their exact loss, and not too far below."""
 
 from __future__ import annotations
 
@@ -16,6 +15,7 @@ from dpassay.engine.settings import Settings
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import DIRECTIONS, PairGroup, groups_for, silent
 from dpassay.targets.resolve import resolve
+from tests.engine.recorded import evidence_of
 
 BUDGET = 20_000
 MOST = 1.6
@@ -64,12 +64,10 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     settings = Settings(mode="monte-carlo", budget=BUDGET, seed=seed, executor="inline")
     (result,) = assay([target], group, settings)
     assert result.verdict in ("not refuted", "inconclusive")
-    assert result.evidence is not None
-    assert len(result.evidence.cells) == sum(
-        len(each.queries) for each in groups_for(target, group)
-    )
+    looked_at = [query for each in groups_for(target, group) for query in each.queries]
+    assert len(evidence_of(result).cells) == len(looked_at)
     found = []
-    for cell in result.evidence.cells:
+    for cell in evidence_of(result).cells:
         laws = every[cell.group]
         assert laws is not None
         assert isinstance(cell.event, tuple)
@@ -93,9 +91,10 @@ CASES = [
 ]
 
 
+@pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
-    found = [each for seed in (0, 1, 2) for each in shortfalls(name, parameters, seed)]
+    found = [each for seed in (0, 1) for each in shortfalls(name, parameters, seed)]
     assert len(found) >= 8
     assert max(found) <= MOST
     assert 0.5 < float(np.mean(found)) < 1.3

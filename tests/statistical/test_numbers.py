@@ -1,5 +1,4 @@
-"""Real answers: the reference numbers of STATISTICS section 3, and false alarms. Of whole audits on
-the boundary of the claim."""
+"""Real answers: the reference numbers of STATISTICS section 3, and false alarms of whole audits."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from dpassay.api import audit
 from dpassay.claims import DP, PredictionStability, Stability
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
-from dpassay.pairs import FlipLabel, Pairs, replace_one
-from tests.core.toys import Function, response
+from dpassay.pairs import FlipLabel, replace_one
+from tests.core.toys import Function, flip_group, response
 from tests.statistical.wald import as_promised
 
 Rng = np.random.Generator
@@ -27,34 +26,19 @@ PAIRS = replace_one([[0.0]], [0])
 ANY = (-math.inf, math.inf)
 
 
-def laplace(scale: float) -> Function:
-    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
-        return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
-
-    return answer
+def laplace(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
+    return np.asarray(data.y[0] + rng.laplace(size=(size, len(queries))))
 
 
-def gaussian(scale: float) -> Function:
-    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
-        return np.asarray(data.y[0] + rng.normal(0, scale, size=(size, len(queries))))
-
-    return answer
+def gaussian(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
+    return np.asarray(data.y[0] + rng.normal(size=(size, len(queries))))
 
 
 def one(function: Function, claim: DP, n: int, seed: int) -> Result:
     """One pair, one query; the lower bound at 95 %."""
-    return audit(
-        function,
-        claim=claim,
-        pairs=PAIRS,
-        queries=[[0.0]],
-        numbers=ANY,
-        budget=n,
-        seed=seed,
-        confidence=0.9,
-        executor="inline",
-        stop_early=False,
-    )
+    given: dict[str, Any] = {"claim": claim, "numbers": ANY, "confidence": 0.9, "seed": seed}
+    given |= {"budget": n, "executor": "inline", "stop_early": False}
+    return audit(function, pairs=PAIRS, queries=[[0.0]], **given)
 
 
 def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int) -> float:
@@ -67,9 +51,8 @@ def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int
 def test_laplace() -> None:
     """STATISTICS section 3: .942, limit .962, at 10,000 draws a side. The standard error of a
     median of 51 is .004."""
-    bounds = np.array(
-        [one(laplace(1.0), DP(epsilon=1.0), 10_000, seed).lower for seed in range(51)]
-    )
+    every = [one(laplace, DP(epsilon=1.0), 10_000, seed).lower for seed in range(51)]
+    bounds = np.array(every)
     t = np.linspace(-3, 4, 5001)
     p1, p0 = ((np.where(t < m, 1 - np.exp(t - m) / 2, np.exp(m - t) / 2)) for m in (1.0, 0.0))
     best = limit(p1, p0, 0.0, 10_000)
@@ -84,12 +67,8 @@ def test_gaussian() -> None:
     """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side. The standard error of a
     median of 31 is .014."""
     epsilon, delta = 2.318, 0.01
-    bounds = np.array(
-        [
-            one(gaussian(1.0), DP(epsilon=epsilon, delta=delta), 100_000, seed).lower
-            for seed in range(31)
-        ]
-    )
+    claim = DP(epsilon=epsilon, delta=delta)
+    bounds = np.array([one(gaussian, claim, 100_000, seed).lower for seed in range(31)])
     t = np.linspace(0, 3.2, 5001)
     best = limit(norm.sf(t - 1), norm.sf(t), delta, 100_000)
     assert best == pytest.approx(2.210, abs=5e-4)
@@ -123,11 +102,7 @@ def test_an_atom_is_seen() -> None:
     assert result.verdict == "refuted"
 
 
-FOUR = Pairs(
-    base=Labelled(np.zeros((4, 1)), np.zeros(4, dtype=int)),
-    changes=tuple(map(FlipLabel, range(4))),
-    how="each label",
-)
+FOUR = flip_group(records=4, changes=tuple(map(FlipLabel, range(4)))).pairs
 
 
 def mean_of(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.float64]:
@@ -136,8 +111,8 @@ def mean_of(data: Labelled, queries: Points, size: int, rng: Rng) -> NDArray[np.
 
 
 BOUNDARY: dict[str, tuple[Function, dict[str, Any]]] = {
-    "laplace": (laplace(1.0), {"claim": DP(epsilon=1.0), "numbers": ANY}),
-    "gaussian": (gaussian(1.0), {"claim": DP(epsilon=2.3178, delta=0.01), "numbers": ANY}),
+    "laplace": (laplace, {"claim": DP(epsilon=1.0), "numbers": ANY}),
+    "gaussian": (gaussian, {"claim": DP(epsilon=2.3178, delta=0.01), "numbers": ANY}),
     "stability": (response(1.0), {"claim": Stability(gamma=math.tanh(0.5))}),
     "prediction": (mean_of, {"claim": PredictionStability(gamma=0.25), "numbers": (0.0, 1.0)}),
 }
@@ -150,19 +125,10 @@ def test_false_alarms_are_as_rare_as_promised(name: str) -> None:
     """Of whole audits at 95 %, half of which is for the lower bounds. An error of 2.5 % fails here
     once in 100 times, one of 10 % passes twice in 100."""
     function, arguments = BOUNDARY[name]
+    given: dict[str, Any] = {"pairs": FOUR, "queries": [[0.0], [1.0]], "executor": "inline"}
 
     def alarm(seed: int) -> bool:
-        result = audit(
-            function,
-            pairs=FOUR,
-            queries=[[0.0], [1.0]],
-            confidence=0.95,
-            mode="monte-carlo",
-            budget=300,
-            seed=seed,
-            executor="inline",
-            **arguments,
-        )
+        result = audit(function, confidence=0.95, budget=300, seed=seed, **given, **arguments)
         assert result.verdict != "error"
         return result.verdict == "refuted"
 

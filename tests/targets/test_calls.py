@@ -53,6 +53,13 @@ def test_a_function_is_called_by_names_or_number(way: str) -> None:
     drawn(function, 2)
 
 
+def test_what_is_passed_by_name_arrives_under_that_name() -> None:
+    def function(data: Any, *, rng: Any, size: Any) -> Any:
+        return [(float(data[0]), type(rng).__name__)] * size
+
+    assert drawn(function, 3) == [(1.0, "Generator")] * 3
+
+
 REFUSED: dict[str, Callable[..., Any]] = {
     "nothing": lambda: None,
     "no rng, wrong order": lambda data, size, queries: None,
@@ -75,13 +82,6 @@ def test_what_stands_by_name_alone_is_shown_as_it_is_written() -> None:
     told = r"^f: takes \(data, \*, generator\); must take"
     with pytest.raises(InvalidInput, match=told):
         taken(function, "f")
-
-
-def test_what_is_passed_by_name_arrives_under_that_name() -> None:
-    def function(data: Any, *, rng: Any, size: Any) -> Any:
-        return [(float(data[0]), type(rng).__name__)] * size
-
-    assert drawn(function, 3) == [(1.0, "Generator")] * 3
 
 
 class Key:

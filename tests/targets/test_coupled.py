@@ -1,13 +1,10 @@
-"""Score stability: one random string for both sides, against shares worked out by hand.
-
-The shares of bad strings.
-"""
+"""Score stability: one random string for both sides, against shares worked out by hand."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +22,7 @@ from dpassay.pairs import AnyOf, Compared, FlipLabel, Pairs, Replace, change_fro
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.view import make_view
-from dpassay.targets.guard import AuditTarget
+from tests.core.toys import flip_group, target_of
 from tests.engine.recorded import recorded
 
 Array = NDArray[np.float64]
@@ -81,25 +78,17 @@ def run(
 
 
 def test_the_share_of_bad_strings_is_bounded_from_both_sides() -> None:
-    """A flipped training label moves the release by 1/4.
-
-    So the score jumps by 1 > beta1 / n for R in [1/4, 1/2).
-    """
+    """A flipped label moves the release by 1/4: the score jumps by 1 for R in [1/4, 1/2)."""
     result = run(NoisyShare(), confidence=0.99)
     assert result.lower <= 0.25 <= result.upper
     assert result.lower == pytest.approx(0.25, abs=0.02)
     assert result.verdict == "not refuted"
-    assert (
-        run(NoisyShare(), claim=ScoreStability(beta1=1.0, beta2=1.0, delta=0.2)).verdict
-        == "refuted"
-    )
+    claim = ScoreStability(beta1=1.0, beta2=1.0, delta=0.2)
+    assert run(NoisyShare(), claim=claim).verdict == "refuted"
 
 
 def test_a_neighbour_may_be_chosen_after_the_string() -> None:
-    """Up is bad for R in [1/4, 1/2), down for R in [1/2, 3/4).
-
-    Together for half of them, which neither shows alone.
-    """
+    """Up is bad for R in [1/4, 1/2), down for R in [1/2, 3/4): together for half of them."""
     claim = ScoreStability(beta1=1.0, beta2=1.0, delta=0.4)
     assert run(NoisyShare(), FlipLabel(0), claim=claim).verdict == "not refuted"
     both = run(NoisyShare(), FlipLabel(0), FlipLabel(2), claim=claim)
@@ -117,9 +106,8 @@ def test_validation_records_are_held_against_their_own_beta() -> None:
     """One of two labels of V moves the score by 1/2, beta2 / m with beta2 = 1, and never more."""
     for beta2, bad in ((1.0, 0.0), (0.9, 1.0)):
         claim = ScoreStability(beta1=9.0, beta2=beta2, delta=0.5)
-        assert run(NoisyShare(), FlipLabel(TRAIN), claim=claim).lower == pytest.approx(
-            bad, abs=0.01
-        )
+        found = run(NoisyShare(), FlipLabel(TRAIN), claim=claim)
+        assert found.lower == pytest.approx(bad, abs=0.01)
 
 
 def test_the_numerical_error_of_a_score_is_taken_off() -> None:
@@ -150,7 +138,7 @@ def test_witnesses_replay_records_are_valid_and_reports_are_made() -> None:
     assert again.reproduced
     record = recorded([result], 0.95)
     (shown,) = make_view(record).results
-    assert shown.claim == "β = 1, 1, δ = 0.3"
+    assert shown.claim == "δ = 0.3 (β₁ = 1, β₂ = 1)"
     assert "same random string" in shown.parts[0].texts[0]
 
 
@@ -165,44 +153,18 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
             return data
 
         def sample(self, state: Labelled, queries: Array, size: int, rng: Any) -> Any:
-            answers: NDArray[np.int64] = (
-                rng.random((size, len(queries))) < 0.4 + 0.2 * (state.y[0] == 0)
-            ).astype(np.int64)
-            return answers
+            return rng.random((size, len(queries))) < 0.4 + 0.2 * (state.y[0] == 0)
 
-    subject: Any = Both()
-    target = AuditTarget(
-        name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims
-    )
-    from dpassay.targets.groups import PairGroup
-
-    group = PairGroup(
-        pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"),
-        queries=np.zeros((3, 1)),
-        kind="data",
-        reason="by hand",
-    )
-    results = list(assay([target], group, Settings(budget=5000)))
-    assert [(type(result.claim), result.verdict) for result in results] == [
-        (DP, "not refuted"),
-        (ScoreStability, "not refuted"),
-    ]
+    group = flip_group(TRAIN + VALIDATE, queries=3)
+    group = replace(group, pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"))
+    results = assay([target_of(Both())], group, Settings(budget=5000, executor="inline"))
+    found = [(type(result.claim), result.verdict) for result in results]
+    assert found == [(DP, "not refuted"), (ScoreStability, "not refuted")]
 
 
 def test_there_is_no_exhaustive_mode() -> None:
-    (result,) = assay(
-        [
-            AuditTarget(
-                name="x",
-                address=None,
-                parameters={},
-                mechanism=NoisyShare(),  # type: ignore[arg-type]
-                claims=NoisyShare().claims,
-            )
-        ],
-        None,
-        Settings(mode="exhaustive", domain=Domain(n=6, points=1)),
-    )
+    settings = Settings(mode="exhaustive", domain=Domain(n=6, points=1))
+    (result,) = assay([target_of(NoisyShare())], None, settings)
     assert result.verdict == "error"
     assert "no exhaustive mode" in result.outcome.reason
 

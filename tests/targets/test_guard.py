@@ -1,7 +1,4 @@
-"""The guard around a mechanism.
-
-Whatever it does wrong comes out as one error that says what and where.
-"""
+"""The guard around a mechanism: what it does wrong is one error that says what and where."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from dpassay.claims import DP
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
-from dpassay.pairs import FlipLabel
 from dpassay.search.spaces import Answers
 from dpassay.targets.guard import AuditTarget
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
@@ -66,32 +62,19 @@ def test_a_function_that_writes_into_its_data_is_told_to_copy_them(
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (
-            np.zeros((3, 1)),
-            r"sample on here returned shape \(3, 1\); expected \(size, queries\) = \(3, 2\)",
-        ),
-        (np.zeros(3), r"returned shape \(3,\)"),
+        (np.zeros((3, 1)), r"returned shape \(3, 1\); expected \(size, queries\) = \(3, 2\)"),
         (None, "returned None; expected"),
         (np.array([[0, 1], [1, 2], [0, 0]]), r"in trial 1 at query 1; expected one of \(0, 1\)"),
-        (np.array([[0, 1], [1, 0], [np.nan, 0]]), "nan.* in trial 2 at query 0; expected one of"),
+        (np.array([[0, 1], [1, 0], [np.nan, 0]]), "nan.* in trial 2 at query 0"),
         (np.full((3, 2), 0.5), "0.5.* in trial 0 at query 0"),
         (np.full((3, 2), "yes"), "returned an array of <U3"),
-        (
-            ValueError("no\nmore"),
-            rf"sample on here raised ValueError: no more \(ValueError at {PLACE}\)$",
-        ),
-        (
-            ZeroDivisionError(),
-            f"sample on here raised ZeroDivisionError: ZeroDivisionError at {PLACE}$",
-        ),
-        (
-            InvalidInput("r = 0"),
-            rf"sample on here raised InvalidInput: r = 0 \(InvalidInput at {PLACE}\)$",
-        ),
+        (ValueError("no\nmore"), rf"raised ValueError: no more \(ValueError at {PLACE}\)$"),
+        (ZeroDivisionError(), f"raised ZeroDivisionError: ZeroDivisionError at {PLACE}$"),
+        (InvalidInput("r = 0"), rf"InvalidInput: r = 0 \(InvalidInput at {PLACE}\)$"),
     ],
 )
 def test_what_a_sample_may_do_wrong(answer: Any, message: str) -> None:
-    with pytest.raises(TargetError, match=message):
+    with pytest.raises(TargetError, match=rf"^sample on here .*{message}"):
         answering(answer).sample(None, QUERIES, 3, np.random.default_rng(0), "here")
 
 
@@ -110,55 +93,29 @@ def test_an_error_says_its_place_in_the_code_of_the_user_and_has_the_traceback_b
     assert rest[0] == "Traceback (most recent call last):"
     assert "Singular matrix" not in caught.value.cause
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301  (as it comes from a worker)
-    assert (again.cause, again.detail, str(again)) == (
-        caught.value.cause,
-        caught.value.detail,
-        str(caught.value),
-    )
+    assert (again.cause, again.detail) == (caught.value.cause, caught.value.detail)
+    assert str(again) == str(caught.value)
     assert "\n" not in str(again)
 
 
 def test_labels_of_another_number_type_are_taken() -> None:
     for right in (np.ones((3, 2)), np.ones((3, 2), dtype=bool), [[1, 0]] * 3):
-        assert answering(right).sample(
-            None, QUERIES, 3, np.random.default_rng(0), "here"
-        ).shape == (3, 2)
+        draws = answering(right).sample(None, QUERIES, 3, np.random.default_rng(0), "here")
+        assert draws.shape == (3, 2)
 
 
-def test_a_law_of_the_wrong_shape() -> None:
+def test_a_law_that_is_none() -> None:
     class Wrong(TableMechanism):
         def distribution(self, state: int, queries: Any) -> FiniteLaw:
             return super().distribution(state, queries[:1])
 
-    with pytest.raises(
-        TargetError,
-        match=r"distribution on here has shape \(1, 2\); expected \(queries, labels\) = \(2, 2\)",
-    ):
+    said = r"distribution on here has shape \(1, 2\); expected \(queries, labels\) = \(2, 2\)"
+    with pytest.raises(TargetError, match=said):
         target_of(Wrong(table=TABLE)).law(0, QUERIES, "here")
-
-
-def test_a_law_that_does_not_sum_to_one() -> None:
-    with pytest.raises(
-        TargetError, match=r"distribution on here raised InvalidInput: log_p = .*sum to 1"
-    ):
-        target_of(TableMechanism(table=TABLE, declared=((0.5, 0.4), (0.5, 0.5)))).law(
-            0, QUERIES, "here"
-        )
-
-
-def test_optional_methods_are_optional() -> None:
-    target = target_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),)))
-    group = flip_group()
-    target.check(group.pairs.base)
-    assert target.law(None, QUERIES, "here") is None
-    assert target.worst_cases() == ()
-    assert target.reachable() is None
-    assert target.neighbour(group.pairs.base, None, FlipLabel(0)).y.tolist() == [1, 0]
-    assert target.labels == (0, 1)
-
-
-def test_a_law_that_is_switched_off_is_no_law() -> None:
-    """`distribution = None` in a subclass takes the law away."""
+    declared = TableMechanism(table=TABLE, declared=((0.5, 0.4), (0.5, 0.5)))
+    with pytest.raises(TargetError, match=r"here raised InvalidInput: log_p = .*sum to 1"):
+        target_of(declared).law(0, QUERIES, "here")
+    # `distribution = None` in a subclass takes the law away
     assert target_of(Sampled(table=TABLE)).law(0, QUERIES, "here") is None
 
 
@@ -172,7 +129,7 @@ def test_own_worst_cases_and_labels_are_passed_on() -> None:
     "labels", [(1,), (1, 1), (), (0, True, 1), 3, None, "01", ("a", "b"), (0.0, 1.0), ([0], [1])]
 )
 def test_labels_that_are_none(labels: Any) -> None:
+    claims = (DP(epsilon=1.0),)
+    mechanism = FunctionMechanism(function=lambda *_: None, claims=claims, labels=labels)
     with pytest.raises(InvalidInput, match="at least two integers, all different"):
-        target_of(
-            FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),), labels=labels)
-        )
+        target_of(mechanism)

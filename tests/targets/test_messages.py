@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, InvalidInput, Scalars, audit, with_messages
+from dpassay.engine.result import Result
 from dpassay.search.values import key_of
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
@@ -37,15 +38,14 @@ def raises(data: Any, rng: np.random.Generator) -> float:
     raise ValueError(str(max(data)))
 
 
-def test_what_is_printed_gives_a_record_away() -> None:
-    def verdict(function: Callable[..., Any]) -> str:
-        return audit(
-            function, claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=300, search_seconds=2,
-            executor="inline",
-        ).verdict  # fmt: skip
+def audited(function: Callable[..., Any]) -> Result:
+    data = Scalars(0, 1)
+    return audit(function, claim=DP(epsilon=1.0), data=data, budget=300, executor="inline")
 
-    assert verdict(with_messages(prints)) == "refuted"
-    assert verdict(prints) in {"not refuted", "inconclusive"}
+
+def test_what_is_printed_gives_a_record_away() -> None:
+    assert audited(with_messages(prints)).verdict == "refuted"
+    assert audited(prints).verdict in {"not refuted", "inconclusive"}
 
 
 def test_all_is_kept_and_nothing_comes_through(capfd: pytest.CaptureFixture[str]) -> None:
@@ -68,10 +68,7 @@ def test_a_function_that_never_answers_is_an_error_as_it_is_without(
         return [0.0, 1.0]
 
     for function, told in ((raises, "(ValueError at "), (many, "returned 2 answers")):
-        found = audit(
-            with_messages(function), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=300,
-            executor="inline",
-        )  # fmt: skip
+        found = audited(with_messages(function))
         assert found.verdict == "error"
         assert told in found.outcome.reason
         assert "\n" not in found.outcome.reason

@@ -75,6 +75,5 @@ def test_every_entry_of_the_catalogue_is_found_where_python_finds_it() -> None:
         file = inspect.getsourcefile(thing)
         assert file is not None
         assert found.path == Path(file).resolve()
-        assert (
-            f"class {thing.__name__}" in found.path.read_text("utf-8").splitlines()[found.line - 1]
-        )
+        lines = found.path.read_text("utf-8").splitlines()
+        assert f"class {thing.__name__}" in lines[found.line - 1]

@@ -1,7 +1,4 @@
-"""Codings: symbols and counts of labels, of numbers in bins, of numbers on a grid.
-
-And the pilot that places the bins.
-"""
+"""Codings: symbols and counts of labels and of numbers, and the pilot that places the bins."""
 
 from __future__ import annotations
 
@@ -74,9 +71,8 @@ def test_rounding_keeps_the_mean() -> None:
     values = np.full((200_000, 1), 0.3137)
     counts, _ = Rounded(0.0, 1.0).round(values, RNG)
     assert np.count_nonzero(counts) == 2
-    assert counts[0] @ np.arange(65) / 64 / 200_000 == pytest.approx(
-        0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000)
-    )
+    mean = counts[0] @ np.arange(65) / 64 / 200_000
+    assert mean == pytest.approx(0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000))
 
 
 def pilot_of(draws: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -95,10 +91,7 @@ def test_the_edges_are_quantiles() -> None:
 
 
 def test_a_value_with_a_probability_of_its_own_is_parted_from_both_sides() -> None:
-    """Clipped numbers: half of all answers are 0.
-
-    The events '< 0', '>= 0', '> 0' are all there.
-    """
+    """Of clipped numbers half are 0; the events '< 0', '>= 0', '> 0' are all there."""
     edges = pilot_of(np.maximum(NUMBERS, 0))
     assert edges[0] == 0.0
     assert edges[1] == np.nextafter(0.0, 1.0)

@@ -1,5 +1,4 @@
-"""Dask as an executor: the same numbers as everybody's, errors that name what is wrong, and nothing
-of a worker's that is unpickled here."""
+"""Dask as an executor: everybody's numbers, errors that say what is wrong, and no pickles."""
 
 from __future__ import annotations
 
@@ -49,13 +48,12 @@ def run_on(cluster: Cluster, *targets: Any, ledger: Ledger | None = None, **more
     return list(assay(list(targets), GROUP, Settings(**settings), ledger=ledger, cluster=cluster))
 
 
-@pytest.mark.slow
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(cluster: Cluster) -> None:
     """Code of the user's, which is sent, and a mechanism that can be imported."""
-    subjects = target(response(1.0)), target_of(Sampled(table=TABLE))
-    expected = entries(run(*subjects, budget=20_000, executor="inline"))
-    assert entries(run_on(cluster, *subjects, budget=20_000)) == expected
-    assert {entry["verdict"] for entry in expected} == {"not refuted", "refuted"}
+    subjects = target(response(1.0)), target_of(Sampled(table=((0.1, 0.9), (0.9, 0.1))))
+    expected = entries(run(*subjects, executor="inline"))
+    assert entries(run_on(cluster, *subjects)) == expected
+    assert [entry["verdict"] for entry in expected] == ["not refuted", "refuted"]
 
 
 def segfault() -> None:
@@ -63,24 +61,21 @@ def segfault() -> None:
     ctypes.string_at(0)
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason", "limit"),
-    [
-        (raises, "raised OSError", 60.0),
-        (segfault, "the worker died (signal 11) on ", 60.0),
-        (lambda: time.sleep(600), "a shard took longer than 0.5 s (--shard-timeout) on ", 0.5),
-    ],
-    ids=["raises", "segfault", "hangs"],
-)
-def test_what_user_code_does_to_its_process_is_told_as_by_the_pool(
-    fault: Callable[[], Any], reason: str, limit: float, cluster: Cluster
-) -> None:
-    subjects = target(shaky(fault, 0.1), "broken"), target(response(1.0), "fine")
-    found = entries(run_on(cluster, *subjects, shard_timeout=limit))
-    assert reason in found[0]["reason"]
-    assert found == entries(run(*subjects, jobs=2, shard_timeout=limit))
-    pids = {*cluster._client.run(os.getpid).values()}
-    assert len(pids) == 2, "the workers are still there"
+FAULTS: dict[str, Callable[[], Any]] = {
+    "raised OSError": raises,
+    "the worker died (signal 11) on ": segfault,
+    "a shard took longer than 2 s (--shard-timeout) on ": lambda: time.sleep(600),
+}
+
+
+def test_what_user_code_does_to_its_process_is_told_as_by_the_pool(cluster: Cluster) -> None:
+    broken = [target(shaky(fault, 0.1), reason) for reason, fault in FAULTS.items()]
+    subjects = *broken, target(response(1.0), "fine")
+    found = entries(run_on(cluster, *subjects, shard_timeout=2))
+    for entry, reason in zip(found, FAULTS, strict=False):
+        assert reason in entry["reason"]
+    assert found == entries(run(*subjects, jobs=2, shard_timeout=2))
+    assert len({*cluster._client.run(os.getpid).values()}) == 2, "the workers are still there"
 
 
 def test_the_ledger_goes_from_one_executor_to_the_next(cluster: Cluster, tmp_path: Path) -> None:
@@ -93,18 +88,10 @@ def test_the_ledger_goes_from_one_executor_to_the_next(cluster: Cluster, tmp_pat
             if path.exists() and len(rows(path)) > seen[-1]:
                 raise KeyboardInterrupt
 
-        settings = Settings(mode="monte-carlo", budget=30_000, **who)
+        settings = Settings(mode="monte-carlo", budget=10_000, **who)
+        where = cluster if settings.kind == "dask" else None
         with pytest.raises(KeyboardInterrupt):
-            list(
-                assay(
-                    [subject],
-                    GROUP,
-                    settings,
-                    interrupt,
-                    ledger,
-                    cluster=cluster if settings.kind == "dask" else None,
-                )
-            )
+            list(assay([subject], GROUP, settings, interrupt, ledger, cluster=where))
         seen.append(len(rows(path)))
 
     with Ledger(path, resume=False) as ledger:
@@ -115,10 +102,10 @@ def test_the_ledger_goes_from_one_executor_to_the_next(cluster: Cluster, tmp_pat
         connection.execute("DELETE FROM work WHERE dataset = (SELECT max(dataset) FROM work)")
     left = len(rows(path))
     with Ledger(path, resume=True) as ledger:
-        last = entries(run(subject, budget=30_000, ledger=ledger, executor="inline"))
+        last = entries(run(subject, budget=10_000, ledger=ledger, executor="inline"))
     assert sorted(set(seen)) == seen
     assert len(rows(path)) > left
-    assert last == entries(run(subject, budget=30_000))
+    assert last == entries(run(subject, budget=10_000))
 
 
 def test_an_item_that_fails_is_an_error_where_it_lies(cluster: Cluster) -> None:
@@ -141,11 +128,8 @@ def test_an_item_that_fails_is_an_error_where_it_lies(cluster: Cluster) -> None:
 
 
 def laws_of(cluster: Cluster | None, mechanism: Any) -> list[Result]:
-    settings = Settings(
-        mode="exhaustive",
-        domain=Domain(n=3, points=2),
-        executor=None if cluster is None else "dask",
-    )
+    who: Any = None if cluster is None else "dask"
+    settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2), executor=who)
     return list(assay([target_of(mechanism)], None, settings, cluster=cluster))
 
 
@@ -243,14 +227,13 @@ def test_workers_with_other_versions_are_refused(cluster: Cluster, monkeypatch: 
     assert f"has numpy {np.__version__}, not 1.0.0; install the same on every worker" in said
     assert difference(installed(), installed()) == ""
     ours = ("3.11.1 (main) [GCC]", "ab" * 32, "2.4", "1.17", "1.9", "3.1")
-    for k, (there, text) in enumerate(
-        [
-            ("3.12.0 (main) [GCC]", "Python 3.12.0, not 3.11.1"),
-            ("cd" * 32, "dpassay's source cdcdcdcdcdcd, not abababababab"),
-            ("2.5", "numpy 2.5, not 2.4"),
-            ("1.18", "scipy 1.18, not 1.17"),
-        ]
-    ):
+    others = {
+        "3.12.0 (main) [GCC]": "Python 3.12.0, not 3.11.1",
+        "cd" * 32: "dpassay's source cdcdcdcdcdcd, not abababababab",
+        "2.5": "numpy 2.5, not 2.4",
+        "1.18": "scipy 1.18, not 1.17",
+    }
+    for k, (there, text) in enumerate(others.items()):
         assert difference(ours, (*ours[:k], there, *ours[k + 1 :])) == text
     assert difference(ours, ("3.11.1 (main) [Clang]", *ours[1:])) == (
         "Python 3.11.1 (main) [Clang], not 3.11.1 (main) [GCC]"
@@ -261,11 +244,3 @@ def test_without_the_extra_its_name_is_told(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InvalidInput, match=r"requires the extra 'dask' .*'dpassay\[dask\]'"):
         run(target(response(1.0)), **DASK)
-
-
-def test_no_scheduler_at_the_address(monkeypatch: Any) -> None:
-    monkeypatch.setattr(module, "CONNECT", 0.2)
-    with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
-        run(target(response(1.0)), scheduler="tcp://127.0.0.1:1", **DASK)
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith("scheduler = 'tcp://127.0.0.1:1': ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -36,7 +37,7 @@ def noisy(data, size, rng):
 """
 HELPER = "def scale(n):\n    return 1 / n\n"
 RUN = ["run", "mine:noisy", "--claim", "epsilon=1", "--search", "scalars,low=0,high=1", "-q"]
-RUN += ["--budget", "3000"]
+RUN += ["--budget", "1000"]
 ATTACK = ["attack", "soft-majority", "--epsilon", "1", "--budgets", "1", "--records", "40"]
 ATTACK += ["--references", "4", "--models", "8", "--transcripts", "0", "--copies", "0", "-q"]
 ATTACK += ["-p", "r=5"]
@@ -61,30 +62,19 @@ def bytes_of(folder: str) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_a_search_and_an_attack_write_the_same_files(project: None, scheduler: str) -> None:
-    """The user's module, and one that it imports, are not where the workers look for modules."""
-    on = ["--executor", "dask", "--scheduler", scheduler]
-    for words in (RUN, ATTACK):
-        here, there = f"{words[0]}-here", f"{words[0]}-there"
-        code = main([*words, "--out", here])
-        assert code in {0, 1, 4}
-        assert main([*words, "--out", there, *on]) == code
-        assert bytes_of(here) == bytes_of(there)
-
-
-@pytest.mark.slow
-def test_a_domain_is_enumerated_with_the_same_bytes(
-    project: None, scheduler: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_search_and_an_attack_write_the_same_files(
+    project: None, scheduler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here the variables say where."""
-    words = ["run", "projected-walk", "--mode", "exhaustive", "-p", "T=3", "--n", "3"]
-    words += ["--domain", "3", "--json", "-q"]
-    assert main(words) == 0
-    expected = capsys.readouterr().out
+    """The user's module, and one that it imports, are not where the workers look for modules."""
+    codes = [main([*words, "--out", f"{words[0]}-here"]) for words in (RUN, ATTACK)]
+    assert {*codes} <= {0, 1, 4}
+    on = ["--executor", "dask", "--scheduler", scheduler]
+    assert main([*ATTACK, "--out", "attack-there", *on]) == codes[1]
     monkeypatch.setenv("DPASSAY_EXECUTOR", "dask")
     monkeypatch.setenv("DPASSAY_SCHEDULER", scheduler)
-    assert main(words) == 0
-    assert capsys.readouterr().out == expected
+    assert main([*RUN, "--out", "run-there"]) == codes[0]
+    for name in ("run", "attack"):
+        assert bytes_of(f"{name}-here") == bytes_of(f"{name}-there")
 
 
 @pytest.mark.slow
@@ -120,17 +110,11 @@ def test_ctrl_c_stops_our_own_workers_and_the_pool_goes_on(project: None) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["run", "mine:noisy", "--claim", "epsilon=1", "--scheduler", "tcp://h:1"],
-            "--scheduler: requires --executor dask",
-        ),
+        ([*RUN, "--scheduler", "tcp://h:1"], "--scheduler: requires --executor dask"),
+        ([*ATTACK, "--executor", "local"], "--executor local: has no effect on attacks but with"),
         (
             ["run", "soft-majority", "--executor", "dask", "--mode", "exact"],
             "--executor dask: has no effect with --mode exact",
-        ),
-        (
-            [*ATTACK, "--executor", "local"],
-            "--executor local: has no effect on attacks but with dask",
         ),
     ],
 )
@@ -169,3 +153,34 @@ def test_who_says_nothing_is_no_scheduler(
         with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
             Cluster(address)
     assert said in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_cluster_from_nothing_in_the_five_commands_of_docs_scale_md(project: None) -> None:
+    """At another port than that of the page, which may be somebody's here."""
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    block = page.split("in five commands\n")[1].split("```text\n")[1].split("```")[0]
+    install, *rest = [line.removeprefix("$ ") for line in block.splitlines()]
+    assert install == 'python -m pip install "${DPASSAY}[dask]"'
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    scheduler, worker, run, stop = (line.replace("8786", port) for line in rest)
+    run += " --budget 500"
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def shell(line: str) -> int:
+        # with it a scheduler would not end that is still starting
+        return subprocess.run(line, shell=True, env=environment, check=False).returncode
+
+    assert shell(scheduler) == 0
+    assert shell(worker) == 0
+    try:
+        log = Path("scheduler.log")  # what runs in the background makes it when it begins
+        while not log.exists() or "Scheduler at" not in log.read_text():
+            time.sleep(0.1)
+        assert shell(run) in {0, 4}
+    finally:
+        assert shell(stop) == 0
+    words = re.sub(r" --executor.* --budget", " --budget", run).split()[1:]
+    assert main([*words, "--out", "here", "-q"]) in {0, 4}
+    assert Path("report/record.json").read_bytes() == Path("here/record.json").read_bytes()

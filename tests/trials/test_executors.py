@@ -1,7 +1,4 @@
-"""Executors: the same numbers whoever runs the trials, and a failing worker costs little.
-
-It costs its own result only.
-"""
+"""Executors: the same numbers whoever runs the trials; a failing worker costs its own result."""
 
 from __future__ import annotations
 
@@ -40,10 +37,11 @@ from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import ANSWERS, SLOW_ANSWERS, Task, TrialRunner, answers_of, bundle, cut
 from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
-GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
+GROUP = flip_group(records=6, queries=8, changes=tuple(FlipLabel(i) for i in range(6)))
+WIDE = flip_group(records=12, queries=40)
 CLAIMS = (DP(epsilon=1.5),)
 DASK: dict[str, Any] = {"executor": "dask"}
-WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4}]
+WHO: list[dict[str, Any]] = [{"executor": "inline"}, {}, {"jobs": 2}]
 
 
 @pytest.fixture(autouse=True)
@@ -74,10 +72,7 @@ def entries(results: list[Result]) -> list[dict[str, Any]]:
 
 
 def shaky(fault: Callable[[], Any], share: float) -> Function:
-    """Randomised response.
-
-    Where a block's first coin falls below the share, the fault comes first.
-    """
+    """Randomised response; where a block's first coin is below the share, the fault comes first."""
 
     def answer(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         if rng.random() < share:
@@ -93,32 +88,28 @@ def raises() -> None:
     raise OSError("one block of many")
 
 
-@pytest.mark.parametrize("budget", [100, pytest.param(8000, marks=pytest.mark.slow)])
-def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
-    every = [entries(run(target(response(1.0)), budget=budget, **who)) for who in WHO]
-    assert every[1:] == every[:1] * 3
-    assert every[0][0]["verdict"] != "error"
+def test_nobody_can_tell_from_the_numbers_who_ran_the_trials() -> None:
+    first, *others = [entries(run(target(response(1.0)), budget=2000, **who)) for who in WHO]
+    assert others == [first, first]
+    assert first[0]["verdict"] != "error"
 
 
 def test_the_counts_are_those_of_plain_draws() -> None:
     subject = target_of(Sampled(table=((0.2, 0.8), (0.7, 0.3))))
     tasks = [
         Task(group=0, pair=pair, phase="screen", size=size)
-        for size in (700, 26_500)
-        for pair in (None, 3, 7)
+        for size in (700, 6500)
+        for pair in (None, 3, 5)
     ]
     state = subject.prepare(GROUP.pairs.base)
-    expected = []
+    expected, labels = [], Labels((0, 1))
     for task in tasks:
         change = None if task.pair is None else GROUP.pairs.changes[task.pair]
         side = state if change is None else subject.neighbour(GROUP.pairs.base, state, change)
-        expected.append(
-            draw(
-                subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4
-            ).tolist()
-        )
+        drawn = draw(subject, side, GROUP, change, task.size, labels, phase="screen", seed=4)
+        expected.append(drawn.tolist())
     for options in (ExecutorOptions(), ExecutorOptions(kind="local", jobs=2)):
-        with executor(TrialRunner(subject, (GROUP,), (Labels((0, 1)),), 4), options) as opened:
+        with executor(TrialRunner(subject, (GROUP,), (labels,), 4), options) as opened:
             assert [counts.tolist() for counts in opened.counts(tasks)] == expected
 
 
@@ -128,16 +119,9 @@ def test_what_makes_one_run_a_call_has_smaller_shards() -> None:
     def one(data: Any, rng: np.random.Generator) -> float:
         return float(rng.normal())
 
-    claims, task, seen = (
-        (DP(epsilon=1.0),),
-        Task(group=0, pair=None, phase="screen", size=20 * BLOCK),
-        [],
-    )
+    task, seen = Task(group=0, pair=None, phase="screen", size=20 * BLOCK), []
     for takes in (("data", "rng"), ("data", "size", "rng")):
-        mechanism = FunctionMechanism(function=one, claims=claims, takes=takes, free=True)
-        subject = AuditTarget(
-            name="one", address="", parameters={}, mechanism=mechanism, claims=claims
-        )
+        subject = target_of(FunctionMechanism(function=one, claims=CLAIMS, takes=takes, free=True))
         most = SLOW_ANSWERS if subject.slow else ANSWERS
         seen.append([piece.stop - piece.first for piece in cut(task, 1, most)])
     assert seen == [[5] * 4, [20]]
@@ -146,28 +130,26 @@ def test_what_makes_one_run_a_call_has_smaller_shards() -> None:
 def test_shards_hold_every_block_once() -> None:
     sizes = [1, BLOCK, BLOCK + 1, 30 * BLOCK, 99 * BLOCK + 7, 1000 * BLOCK + 7]
     tasks = [Task(group=0, pair=pair, phase="screen", size=size) for pair, size in enumerate(sizes)]
-    shards = list(bundle(tasks, (GROUP,)))
+    shards = list(bundle(tasks, (WIDE,)))
     assert len(shards) > 5
     held: dict[Task, list[int]] = defaultdict(list)
     for piece in (piece for shard in shards for piece in shard):
         held[piece.task] += list(range(piece.first, piece.stop))
     assert held == {task: list(blocks(task.size)) for task in tasks}
-    assert (
-        max(len({piece.task for piece in shard}) for shard in bundle([*tasks] * 9, (GROUP,))) <= 8
-    )
-    assert [piece for shard in shards for piece in shard] == [
-        piece for task in tasks for piece in cut(task, 40)
-    ]
+    for shard in bundle([*tasks] * 9, (WIDE,)):
+        assert len({piece.task for piece in shard}) <= 8
+    pieces = [piece for task in tasks for piece in cut(task, 40)]
+    assert [piece for shard in shards for piece in shard] == pieces
 
 
 def test_shards_of_quick_answers_are_larger_and_their_pieces_the_same() -> None:
     tasks = [Task(group=0, pair=pair, phase="screen", size=30 * BLOCK) for pair in range(12)]
-    shards = list(bundle(tasks, (GROUP,), worth=lambda: 4 * ANSWERS))
-    asked = [sum(answers_of(piece, (GROUP,)) for piece in shard) for shard in shards]
+    shards = list(bundle(tasks, (WIDE,), worth=lambda: 4 * ANSWERS))
+    asked = [sum(answers_of(piece, (WIDE,)) for piece in shard) for shard in shards]
     assert sum(asked) == 12 * 30 * BLOCK * 40
     assert all(4 * ANSWERS <= answers < 5 * ANSWERS for answers in asked[:-1])
     assert [piece for shard in shards for piece in shard] == [
-        piece for shard in bundle(tasks, (GROUP,)) for piece in shard
+        piece for shard in bundle(tasks, (WIDE,)) for piece in shard
     ]
 
 
@@ -185,38 +167,20 @@ def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch
     assert pace.answers == LONGEST * 1000
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (raises, "raised OSError"),
-        (lambda: np.full((BLOCK, 40), np.nan), "returned nan in trial 0 at query 0"),
-        (lambda: np.zeros((3, 40)), "returned shape (3, 40)"),
-    ],
-    ids=["raises", "nan", "too few rows"],
-)
-def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
-    fault: Callable[[], Any], reason: str
-) -> None:
-    """About one block in twenty fails.
-
-    The first in order is reported, whoever meets another one earlier.
-    """
+def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere() -> None:
+    """The first in order is reported, whoever meets another one earlier."""
     every = []
-    for who in (WHO[1], WHO[2]):
-        subjects = target(shaky(fault, 0.05), "broken"), target(response(1.0), "fine")
-        broken, fine = run(*subjects, budget=6000, seed=1, stop_early=False, **who)
-        assert fine.verdict == "not refuted"
-        every.append(entries([broken, fine]))
-    assert every[0][0]["verdict"] == "error"
-    assert reason in every[0][0]["reason"]
+    for who in WHO[::2]:
+        subjects = target(shaky(raises, 0.05), "broken"), target(response(1.0), "fine")
+        found = run(*subjects, budget=6000, seed=1, stop_early=False, **who)
+        every.append(entries(found))
     assert every[0] == every[1]
+    assert [entry["verdict"] for entry in every[0]] == ["error", "not refuted"]
+    assert "raised OSError" in every[0][0]["reason"]
 
 
 def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path) -> None:
-    """The first worker to get there is killed, as the system does when it runs out of memory.
-
-    The second is not.
-    """
+    """The first worker to get there is killed, as a system does that runs out of memory."""
     flag = tmp_path / "killed"
 
     def once() -> None:
@@ -230,14 +194,9 @@ def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path
 
 
 def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
-    handle = open(os.devnull)  # noqa: PTH123, SIM115
-    try:
-        assert (
-            run(target(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict
-            == "not refuted"
-        )
-    finally:
-        handle.close()
+    with Path(os.devnull).open() as handle:
+        (result,) = run(target(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)
+    assert result.verdict == "not refuted"
 
 
 def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> None:
@@ -246,8 +205,7 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
     def keeps_coins(data: Labelled, queries: Any, size: int, rng: Any) -> Any:
         return response(1.0)(data, queries, size, own)
 
-    who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
-    found = [result.outcome for each in who for result in run(target(keeps_coins), **each)]
+    found = [result.outcome for who in WHO for result in run(target(keeps_coins), **who)]
     assert {outcome.word for outcome in found} == {"error"}
     assert len({outcome.reason for outcome in found}) == 1, "the number of workers decides nothing"
     assert "sample on the base dataset answers the same rng differently" in found[0].reason
@@ -263,7 +221,7 @@ class Scribbler(Sampled):
         return super().sample(state, queries, size, rng)
 
 
-@pytest.mark.parametrize("who", WHO[:3], ids=str)
+@pytest.mark.parametrize("who", WHO[::2], ids=str)
 def test_a_mechanism_that_changes_the_dataset_is_found_out(who: dict[str, Any]) -> None:
     (result,) = run(target_of(Scribbler(table=((0.5, 0.5), (0.5, 0.5)))), budget=100, **who)
     y = GROUP.pairs.base.y
@@ -282,11 +240,11 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("who", WHO[:3], ids=str)
+@pytest.mark.parametrize("who", WHO[::2], ids=str)
 def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        (result,) = run(target(response(1.0)), budget=30_000, ledger=ledger, **who)
+        (result,) = run(target(response(1.0)), budget=10_000, ledger=ledger, **who)
     assert result.evidence is not None
     found = rows(path)
     ends: dict[bytes, int] = defaultdict(int)
@@ -310,7 +268,7 @@ def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(tmp_
     found = introduced("f", once_lost, Limits(), fallback)
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        (result,) = run(found, budget=30_000, ledger=ledger, jobs=2)
+        (result,) = run(found, ledger=ledger, jobs=2)
     assert entries([result])[0]["verdict"] == "error"
     assert not path.exists()
 
@@ -327,10 +285,8 @@ def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
     needed, calls = sum(calls), []
     with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
         assert entries(run(target(counted), ledger=ledger, executor="inline", budget=6000)) == first
-    assert sum(calls) < needed / 5, (
-        "one piece is run again, to see that it still comes out the same; and the guards' own "
-        "trials"
-    )
+    # one piece is run again, to see that it still comes out the same; and the guards' own trials
+    assert sum(calls) < needed / 5
 
 
 def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
@@ -348,40 +304,15 @@ def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Pa
     assert "answers the same rng differently" in result.outcome.reason
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("who", [{}, {"jobs": 2}], ids=str)
-def test_an_interruption_leaves_finished_shards_and_no_process(
-    who: dict[str, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "ledger.sqlite"
-
-    def interrupt(what: str, done: int, total: int) -> None:
-        if done == 10:
-            raise KeyboardInterrupt
-
-    settings = Settings(mode="monte-carlo", budget=30_000, **who)
-    with Ledger(path, resume=False) as ledger, pytest.raises(KeyboardInterrupt):
-        list(assay([target(response(1.0))], GROUP, settings, interrupt, ledger))
-    finished = len(rows(path))
-    assert finished > 0
-    with Ledger(path, resume=True) as ledger:
-        resumed = entries(run(target(response(1.0)), budget=30_000, ledger=ledger, **who))
-    assert len(rows(path)) > finished
-    assert resumed == entries(run(target(response(1.0)), budget=30_000))
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"jobs": 0}, "jobs = 0: must be an integer from 1 to 1,024"),
         ({"jobs": 1.5}, "jobs = 1.5: must be an integer from 1 to 1,024"),
         ({"jobs": 2, "executor": "inline"}, "jobs = 2: must be 1 with executor 'inline'"),
         ({"executor": "ray"}, "executor = 'ray': must be one of inline, local, dask"),
         ({"scheduler": "tcp://h:1"}, "scheduler = 'tcp://h:1': requires executor 'dask'"),
         (DASK | {"scheduler": "h:1"}, "scheduler = 'h:1': must be an address like tcp://HOST:PORT"),
-        (DASK | {"scheduler": 8786}, "scheduler = 8786: must be an address like tcp://HOST:PORT"),
         (DASK | {"scheduler": "tcp://h:1", "jobs": 2}, "jobs = 2: has no effect with a scheduler"),
-        ({"shard_timeout": 0}, "shard_timeout = 0: must be a finite number > 0"),
         ({"shard_timeout": float("inf")}, "shard_timeout = inf: must be a finite number > 0"),
     ],
 )

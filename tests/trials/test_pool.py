@@ -1,5 +1,4 @@
-"""The pool: results in order whatever the jobs, failures as `TargetError`, and no process left
-behind."""
+"""The pool: results in order, failures as `TargetError`, and no process left behind."""
 
 from __future__ import annotations
 
@@ -22,17 +21,13 @@ def nobody_stays() -> Any:
     assert not list(OPEN), "a process was left behind"
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5])
+@pytest.mark.parametrize("jobs", [1, 5])
 def test_results_come_in_the_order_of_the_items(jobs: int) -> None:
     offset = np.array([0.1, np.nan, -0.0])
     found = list(in_order("mine", lambda k: k + offset, range(7), jobs))
     assert [each.tobytes() for each in found] == [(k + offset).tobytes() for k in range(7)]
     assert list(in_order("mine", lambda k: k, [], jobs)) == []
-
-
-def test_the_work_is_done_elsewhere() -> None:
-    (pid,) = in_order("mine", lambda _: os.getpid(), [0], 1)
-    assert pid != os.getpid()
+    assert os.getpid() not in in_order("mine", lambda _: os.getpid(), [0], jobs)
 
 
 def fails(how: str) -> Any:

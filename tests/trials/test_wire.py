@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.resolve import expected, resolve
 from dpassay.trials.isolation.target import MechanismServer
-from dpassay.trials.wire import HEAD, MARK, Garbled, Line, Text, pack, read, unpack
+from dpassay.trials.wire import HEAD, MARK, Garbled, Line, Text, length, pack, read, unpack
 from dpassay.trials.written import ANSWERS, reachable_from, worst_case_from
 
 
@@ -38,17 +38,49 @@ def test_counts_take_as_few_bytes_as_hold_them(most: int, width: int) -> None:
     [
         np.full(100, -1),
         np.full(100, 0.5),
-        np.arange(5),
+        np.arange(6).reshape(2, 3),
         np.arange(100, dtype=np.int32),
         np.zeros((0, 3), dtype=np.int64),
+        np.array([True, False]),
     ],
     ids=str,
 )
-def test_other_arrays_are_sent_as_they_are(value: NDArray[Any]) -> None:
-    found = unpack(pack(0, value))[1]
-    assert found.dtype == value.dtype
-    assert found.shape == value.shape
-    assert np.array_equal(found, value)
+def test_other_values_are_sent_as_they_are(value: NDArray[Any]) -> None:
+    others: list[Any] = [
+        1,
+        2.5,
+        float("inf"),
+        None,
+        True,
+        "text",
+        b"\x00\xff",
+        {"shape": [], "hex": {}},
+    ]
+    message = pack(7, {"array": value, "others": others})
+    assert length(message[: HEAD.size]) == len(message) - HEAD.size
+    number, found = unpack(message)
+    assert (number, found["others"]) == (7, others)
+    np.testing.assert_array_equal(found["array"], value, strict=True)
+
+
+@pytest.mark.parametrize("value", [np.array([None]), np.array(["text"]), object()])
+def test_what_is_no_data_is_not_sent(value: Any) -> None:
+    with pytest.raises(TypeError):
+        pack(1, value)
+
+
+def test_what_is_no_message_is_told_apart() -> None:
+    message = pack(1, {"x": np.arange(3)})
+    for head in (b"\x7f" * HEAD.size, HEAD.pack(MARK, 1, 1, 1 << 60)):
+        with pytest.raises(Garbled):
+            length(head)
+    wrong = [(b"<i8", b"|O8"), (b"\x91\x03", b"\x91\x04"), (b"\x91\x03", b"\x91\x02")]
+    for found in (
+        message[:-1],
+        *(message.replace(*each) for each in [*wrong, (b"\xa1x", b"\xa2x")]),
+    ):
+        with pytest.raises(Garbled):
+            unpack(found)
 
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))

@@ -135,7 +135,9 @@ def test_what_is_accepted_passes_and_what_rose_does_not(
     assert Path("out/comment.md").exists() == (kind is RUNS)
 
 
-def test_a_suppression_lets_pass_what_rose(each: Example) -> None:
+def test_a_suppression_lets_pass_what_rose_and_no_baseline_what_is_refuted(
+    each: Example, capsys: pytest.CaptureFixture[str]
+) -> None:
     put(each.kind.baseline, each.good)
     put("new.json", each.rose)
     Path("dpassay.toml").write_text(
@@ -144,11 +146,6 @@ def test_a_suppression_lets_pass_what_rose(each: Example) -> None:
         encoding="utf-8",
     )
     assert main(["baseline", "check", "new.json"]) == Exit.NOTHING
-
-
-def test_no_baseline_excuses_what_is_refuted(
-    each: Example, capsys: pytest.CaptureFixture[str]
-) -> None:
     put("new.json", each.refuted)
     assert main(["baseline", "accept", "new.json"]) == Exit.NOTHING
     told = capsys.readouterr().err
@@ -188,10 +185,16 @@ def test_what_is_not_whole_is_refused_wherever_it_stands(
     assert not Path(kind.baseline).exists()
 
 
-def test_what_failed_is_no_baseline(each: Example, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_failed_is_no_baseline_and_a_file_that_is_no_record_is_not_replaced(
+    each: Example, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = f"RECORD = 'new.json': {each.entry} could not be {each.kind.done}"
     refused(["baseline", "accept", put("new.json", each.failed)], said, capsys)
     assert not Path(each.kind.baseline).exists()
+    Path("code.py").write_text("answer = 42\n", encoding="utf-8")
+    words = ["baseline", "accept", put("new.json", each.good), "--baseline", "code.py"]
+    refused(words, f"--baseline = 'code.py': is not {each.kind.noun}, so it is not", capsys)
+    assert Path("code.py").read_text(encoding="utf-8") == "answer = 42\n"
 
 
 @pytest.mark.parametrize(("of", "other"), list(itertools.permutations(OF, 2)))
@@ -205,15 +208,6 @@ def test_records_of_two_kinds_never_meet(
     refused(["baseline", "check", one, "--baseline", kept], "baseline = 'kept.json': ", capsys)
     refused(["compare", kept, one], "NEW = 'one.json': is of ", capsys)
     assert Path(kept).read_bytes() == before
-
-
-def test_a_file_that_is_no_record_is_not_replaced(
-    each: Example, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("code.py").write_text("answer = 42\n", encoding="utf-8")
-    words = ["baseline", "accept", put("new.json", each.good), "--baseline", "code.py"]
-    refused(words, f"--baseline = 'code.py': is not {each.kind.noun}, so it is not", capsys)
-    assert Path("code.py").read_text(encoding="utf-8") == "answer = 42\n"
 
 
 def test_estimates_count_where_there_are_some(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from dpassay.engine.detection.searches import (
 )
 from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal
+from dpassay.stats.lower_bounds import Method
 from dpassay.stats.power import counts_near, detectable, largest_rejecting, power_of
 from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 from tests.statistical.planted import SHAPES, Row, planted
@@ -36,19 +38,13 @@ DESIGN = SearchDesign(
     scale=Ratio(), promised=1.0, n=20_000, alpha=0.001, rounds=ROUNDS, pilot=2000, numbers=False
 )
 """A default search."""
-FEW = replace(
-    DESIGN,
-    rounds=(
-        Round(pairs=12, new=12, draws=2000, safe=11),
-        Round(pairs=12, new=0, draws=2000, safe=1),
-    ),
-    n=2000,
-)
+TWO = (Round(pairs=12, new=12, draws=2000, safe=11), Round(pairs=12, new=0, draws=2000, safe=1))
+FEW = replace(DESIGN, rounds=TWO, n=2000)
 """A small one."""
 ALONE = (Round(pairs=1, new=1, draws=20_000, safe=1),)
 
 
-@pytest.mark.parametrize("budget", [1_000, 3_000, 10_000, 20_000, 50_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("budget", [1_000, 10_000, 100_000])
 def test_ten_times_the_budget_lowers_what_a_search_sees(budget: int) -> None:
     def smallest(draws: int) -> float:
         rounds = tuple(
@@ -74,12 +70,9 @@ def test_the_curve_of_a_search_is_monotone_and_deterministic() -> None:
 def test_one_pair_needs_what_its_certification_needs() -> None:
     """Nothing is lost on the way to it; and the weaker one of two tests may be chosen."""
     alone = replace(DESIGN, rounds=ALONE).smallest(0.73)
-    certified = max(
-        detectable(
-            scale=Ratio(), promised=1.0, n=20_000, alpha=0.001, method=method, frequency=0.73
-        )
-        for method in ("stouffer", "accuracy")
-    )
+    how: dict[str, Any] = {"scale": Ratio(), "promised": 1.0, "n": 20_000, "alpha": 0.001}
+    methods: tuple[Method, ...] = ("stouffer", "accuracy")
+    certified = max(detectable(method=each, frequency=0.73, **how) for each in methods)
     assert certified - 1e-3 <= alone <= certified + 0.05 * (certified - 1)
     assert alone < DESIGN.smallest(0.73)
 
@@ -134,15 +127,9 @@ def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
 
 def test_a_searched_audit_says_what_its_search_would_have_seen() -> None:
     shape = SHAPES["a frequent label"]
+    how: dict[str, Any] = {"budget": 1000, "confidence": 0.95, "executor": "inline"}
     few, many = (
-        audit(
-            planted(shape, 1.0),
-            claim=shape.claim,
-            data=Row(pairs),
-            budget=1000,
-            confidence=0.95,
-            executor="inline",
-        ).evidence
+        audit(planted(shape, 1.0), claim=shape.claim, data=Row(pairs), **how).evidence
         for pairs in (2, 60)
     )
     assert few is not None

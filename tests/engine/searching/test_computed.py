@@ -15,7 +15,7 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
-from tests.engine.recorded import recorded
+from tests.engine.recorded import evidence_of, recorded
 
 X = np.linspace(-1, 1, 12)[:, None]
 Y = (X[:, 0] > 0.1).astype(int)
@@ -55,8 +55,7 @@ def test_the_law_of_a_mechanism_of_the_catalogue_is_used(how: dict[str, Any]) ->
     found, own = audit(mechanism, **how), audit(mechanism)
     assert (found.mode, found.verdict) == ("exact", "not refuted")
     assert found.exact == own.exact == pytest.approx(0.8774764563, abs=1e-9)
-    assert found.evidence is not None
-    assert {group.kind for group in found.evidence.groups} == {"searched", "own"}
+    assert {group.kind for group in evidence_of(found).groups} == {"searched", "own"}
     assert recorded([found])["results"][0]["searched"]["search"][0]["draws"] == 0
 
 
@@ -66,7 +65,7 @@ def test_the_worst_pair_of_a_law_is_found_and_a_tight_claim_stands(
 ) -> None:
     found = audit(Count(steep), data=(X, Y), executor="inline")
     pairs = replace_one(X[:3], np.array([1, 1, 1]), neighbours="flip")
-    given = audit(Count(steep), pairs=pairs, queries=X[:1], executor="inline")
+    given = audit(Count(steep), pairs=pairs, queries=X[:1])
     assert (found.mode, found.verdict) == ("exact", verdict)
     assert found.exact is not None
     assert given.exact is not None

@@ -12,10 +12,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay import DP, RDP, FiniteLaw, Profile, Scalars, audit, replace_one, zCDP
+from dpassay import DP, RDP, Profile, Scalars, audit, replace_one, zCDP
 from dpassay.cli.main import main
 from dpassay.engine.result import Result
 from dpassay.privacy_curves import Renyi, most
+from tests.core.toys import Sampled, TableMechanism
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 
@@ -39,29 +40,9 @@ def constant(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float
     return np.asarray(rng.normal(size=size))
 
 
-class Label:
+def label(p: float, q: float, *, known: bool = False) -> TableMechanism:
     """Answers 1 with probability p on the one dataset, q on the other."""
-
-    labels = (0, 1)
-
-    def __init__(self, p: float, q: float, claim: DP, *, known: bool = False) -> None:
-        self.shares, self.claims, self.known = (p, q), (claim,), known
-
-    def prepare(self, data: Any) -> int:
-        return int(data.y[0])
-
-    def sample(
-        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        return (rng.random((size, len(queries))) < self.shares[state]).astype(np.int64)
-
-    def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        p = self.shares[state]
-        return (
-            FiniteLaw(log_p=np.log([[1 - p, p]] * len(queries)), error=1e-15)
-            if self.known
-            else None
-        )
+    return (TableMechanism if known else Sampled)(table=((1 - p, p), (1 - q, q)))
 
 
 def hunted(function: Any, claim: DP, budget: int = 5000) -> Result:
@@ -70,11 +51,9 @@ def hunted(function: Any, claim: DP, budget: int = 5000) -> Result:
     )
 
 
-def held(mechanism: Any, **options: Any) -> Result:
-    options = {"executor": "inline"} | options
-    result = audit(mechanism, pairs=PAIR, queries=[[0.0]], **options)
-    assert isinstance(result, Result)
-    return result
+def held(mechanism: Any, claim: DP, **options: Any) -> Result:
+    how: dict[str, Any] = {"executor": "inline"} | options
+    return audit(mechanism, claim=claim, pairs=PAIR, queries=[[0.0]], **how)
 
 
 @pytest.mark.parametrize("claim", [zCDP(0.5), RDP(8, 2.0), Profile([(4.9, 1e-6), (1.0, 0.1)])])
@@ -110,7 +89,7 @@ def test_nothing_may_leak() -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_given_pairs_choose_the_point_too(known: bool) -> None:
     claim = Profile([(5.0, 1e-6), (0.1, 0.2)])
-    found = held(Label(0.7, 0.3, claim, known=known))
+    found = held(label(0.7, 0.3, known=known), claim)
     assert found.verdict == "refuted"
     assert isinstance(found.claim, DP)
     assert (found.claim.epsilon, found.claim.delta) == (0.1, 0.2)
@@ -121,13 +100,9 @@ def test_exact_laws_on_the_boundary_are_not_refuted() -> None:
     q = 0.2
     p = most(np.log([q]), ORDERS).item()
     claim = RDP(dict(ORDERS))
-    assert held(Label(p, q, claim, known=True)).verdict == "not refuted"
-    further = held(Label(min(1.0, p + 0.02), q, claim, known=True))
-    assert further.verdict == "refuted" or not _breaks(p + 0.02, q)
-
-
-def _breaks(p: float, q: float) -> bool:
-    return any(p > math.exp(e) * q + d for e, d in Renyi(ORDERS).points())
+    assert held(label(p, q, known=True), claim).verdict == "not refuted"
+    assert any(p + 0.02 > math.exp(e) * q + d for e, d in Renyi(ORDERS).points())
+    assert held(label(p + 0.02, q, known=True), claim).verdict == "refuted"
 
 
 @pytest.mark.slow
@@ -136,11 +111,9 @@ def test_error_of_a_mechanism_on_the_boundary() -> None:
     """Where several points are tight, choosing one costs nothing: fresh trials certify."""
     q, runs = 0.1, 60
     points = [(math.log((0.3 - delta) / q), delta) for delta in (0.0, 0.05, 0.1, 0.15)]
-    claim = Profile(points)
-    told: dict[str, Any] = {"budget": 400, "confidence": 0.9}
-    refuted = sum(
-        held(Label(0.3, q, claim), seed=seed, **told).verdict == "refuted" for seed in range(runs)
-    )
+    mechanism, told = label(0.3, q), {"budget": 400, "confidence": 0.9}
+    found = [held(mechanism, Profile(points), seed=seed, **told) for seed in range(runs)]
+    refuted = sum(each.verdict == "refuted" for each in found)
     assert refuted <= binom.isf(0.01, runs, 0.1)  # 30 % would be seen in .94 of all cases
     assert refuted > 0  # it is on the boundary: some are
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from dpassay import Answers, InvalidInput
-from dpassay.engine.result import Result
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
-from tests.engine.recorded import hunted, recorded
+from tests.engine.recorded import evidence_of, hunted, recorded
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 
@@ -32,34 +31,22 @@ def verdicts(data: Any, rng: np.random.Generator) -> str:
     return "yes" if data[0] + rng.laplace(scale=0.3) > 0.5 else "no"
 
 
-WORDS = {
-    "label": "any value",
-    "number": "a number",
-    "text": "a text",
-    "['no', 'yes', 'never']": "one of 'no', 'yes', 'never'",
-}
-
-
-def shown(result: Result) -> Any:
-    assert result.evidence is not None
-    return result.evidence.worst.event
-
-
 @pytest.mark.parametrize(
-    ("function", "output"),
+    ("function", "output", "words"),
     [
-        (account, "label"),
-        (account, "number"),
-        (verdicts, "text"),
-        (verdicts, ["no", "yes", "never"]),
+        (account, "label", "any value"),
+        (account, "number", "a number"),
+        (verdicts, "text", "a text"),
+        (verdicts, ["no", "yes", "never"], "one of 'no', 'yes', 'never'"),
     ],
 )
-def test_record_and_witness_keep_the_declaration_and_replay(function: Any, output: Any) -> None:
+def test_record_and_witness_keep_the_declaration_and_replay(
+    function: Any, output: Any, words: str
+) -> None:
     result = hunted(function, Answers(1), output=output)
     assert result.verdict == "refuted"
     record = recorded([result], 0.99)
     assert record["results"][0]["searched"]["output"] == output
-    words = WORDS[str(output)]
     assert f"A run returns {words}, as declared." in to_markdown(record).replace("\\", "")
     witness = json.loads(json.dumps(make_witness(result)))
     assert not fault(witness, "witness")
@@ -68,16 +55,14 @@ def test_record_and_witness_keep_the_declaration_and_replay(function: Any, outpu
 
 
 def test_a_label_has_no_thresholds() -> None:
-    event = shown(hunted(account, Answers(1), output="label"))
+    event: Any = evidence_of(hunted(account, Answers(1), output="label")).worst.event
     assert event.words == "the answer is 401"
     assert [look.kind for look in event.encoder.looks] == ["value"]
 
 
 def test_the_process_of_its_own_knows_the_declaration() -> None:
-    here, apart = (
-        hunted(account, Answers(1), output="label", executor=executor)
-        for executor in ("inline", None)
-    )
+    how: dict[str, Any] = {"output": "label"}
+    here, apart = (hunted(account, Answers(1), executor=who, **how) for who in ("inline", None))
     assert make_witness(apart) == make_witness(here)
 
 

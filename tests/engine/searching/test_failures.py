@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from dpassay import Answers, Labelled, Scalars
+from dpassay.engine.result import Result
 from dpassay.errors import Failed
 from dpassay.mechanism.function import FunctionMechanism
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
 from dpassay.search.values import key_from_json, key_of, key_to_json, key_words
-from tests.engine.recorded import hunted
+from tests.engine.recorded import evidence_of, hunted
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 
@@ -52,6 +53,11 @@ def one_class(data: Any, queries: Any, size: int, rng: np.random.Generator) -> A
     return rng.random((size, len(queries))) < 0.5
 
 
+def failed(result: Result) -> int:
+    """Return how many pairs were passed over, since the function failed on them."""
+    return sum(each["failed"] for each in evidence_of(result).searched["search"])
+
+
 LEAKS: dict[str, tuple[Any, Any]] = {
     "all equal": (all_equal, Scalars(0, 1, size=4)),
     "now and then": (now_and_then, Scalars(0, 1, size=3)),
@@ -66,8 +72,7 @@ def test_an_exception_on_one_side_is_a_leak(name: str) -> None:
     assert result.verdict == "refuted"
     told = in_words(result)
     assert "exception" in told or "either " in told  # all but an exception
-    assert result.evidence is not None
-    assert sum(each["failed"] for each in result.evidence.searched["search"]) == 0
+    assert failed(result) == 0
     witness = json.loads(json.dumps(make_witness(result)))
     again = replay(witness, target=result.target)
     assert again.reproduced
@@ -78,9 +83,7 @@ def test_a_call_that_fails_in_some_of_its_runs_is_no_answer() -> None:
     """Redrawn run by run, such calls alone would show fewer failures than there are."""
     result = hunted(in_a_batch, Scalars(0, 1, size=3))
     assert result.verdict != "refuted"
-    assert result.evidence is None or sum(
-        each["failed"] for each in result.evidence.searched["search"]
-    )
+    assert result.evidence is None or failed(result)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +114,8 @@ def test_a_few_runs_show_an_exception_that_no_coin_decides_on(
 
 @pytest.mark.slow
 def test_the_same_in_processes() -> None:
-    here, apart = (hunted(now_and_then, Scalars(0, 1, size=3), executor=kind) for kind in
-                   ("inline", None))  # fmt: skip
+    space = Scalars(0, 1, size=3)
+    here, apart = hunted(now_and_then, space), hunted(now_and_then, space, executor=None)
     assert make_witness(here) == make_witness(apart)
 
 
@@ -136,10 +139,11 @@ def test_randomised_response_by_exceptions_leaks_what_it_may() -> None:
     assert hunted(response, Scalars(0, 1, size=1), epsilon=0.5).verdict == "refuted"
 
 
-def test_what_always_fails_is_an_error() -> None:
-    def always(data: Any, size: int, rng: np.random.Generator) -> Any:
-        raise KeyError("no such column")
+def always(data: Any, size: int, rng: np.random.Generator) -> Any:
+    raise KeyError("no such column")
 
+
+def test_what_always_fails_is_an_error() -> None:
     result = hunted(always, Answers(2))
     assert result.verdict == "error"
     assert "KeyError in every run" in result.outcome.reason
@@ -148,13 +152,11 @@ def test_what_always_fails_is_an_error() -> None:
 
 def test_what_always_fails_on_the_data_given_is_an_error() -> None:
     def few(data: Any, size: int, rng: np.random.Generator) -> Any:
-        if len(data) > 2:
-            raise ValueError("too many")
-        return data.sum() + rng.laplace(scale=0.5, size=size)
+        return always(data, size, rng) if len(data) > 2 else rng.laplace(size=size)
 
     result = hunted(few, Scalars(0, 1, values=[0, 0.5, 1]))
     assert result.verdict == "error"
-    assert "sample on the data given raised ValueError" in result.outcome.reason
+    assert "sample on the data given raised KeyError" in result.outcome.reason
 
 
 def test_where_memory_runs_out_the_pair_is_passed_over() -> None:
@@ -165,21 +167,19 @@ def test_where_memory_runs_out_the_pair_is_passed_over() -> None:
 
     result = hunted(greedy, Scalars(0, 1, size=1))
     assert result.verdict != "refuted"
-    assert result.evidence is not None
-    assert sum(each["failed"] for each in result.evidence.searched["search"]) > 0
+    assert failed(result) > 0
 
 
 @pytest.mark.slow
 def test_an_exception_is_an_answer_whatever_was_declared() -> None:
+    def count(data: Any, rng: np.random.Generator) -> Any:
+        if data[0] > 0.5 and rng.random() < 0.1:
+            raise KeyError("x")
+        return int(rng.integers(3))
+
     for output in ("number", "label", [0, 1, 2]):
-        result = hunted(now_and_then_a_count, Scalars(0, 1, size=2), output=output)
+        result = hunted(count, Scalars(0, 1, size=2), output=output)
         assert result.verdict == "refuted", result.outcome.reason
-
-
-def now_and_then_a_count(data: Any, rng: np.random.Generator) -> Any:
-    if data[0] > 0.5 and rng.random() < 0.1:
-        raise KeyError("x")
-    return int(rng.integers(3))
 
 
 def test_exceptions_are_known_by_their_type() -> None:

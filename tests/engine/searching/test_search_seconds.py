@@ -1,5 +1,4 @@
-"""`search_seconds=`: time ends a search; what it has found is certified as ever. The clock is one
-that the audited function itself moves, so that no test depends on the machine."""
+"""`search_seconds=`: time, told by a clock that the audited function moves, ends a search."""
 
 from __future__ import annotations
 
@@ -17,13 +16,12 @@ from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import Deadline
-from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.run_record import result_json
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
-from tests.engine.recorded import recorded
+from tests.engine.recorded import Picky, evidence_of, recorded
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 2)}
 
@@ -53,23 +51,25 @@ def hunted(clock: Clock, seconds: float | None, scale: float = 0.5, **more: Any)
 
     settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"}
     settings |= {"stop_early": False} | more
-    function = settings.pop("function", noisy)
-    data = settings.pop("data", Answers(2))
+    given: dict[str, Any] = {
+        "function": noisy,
+        "data": Answers(2),
+        "search_seconds": seconds,
+    } | settings
     clock.now = 0.0
-    return audit(function, claim=DP(epsilon=1.0), data=data, search_seconds=seconds, **settings)
+    return audit(given.pop("function"), claim=DP(epsilon=1.0), **given)
 
 
 def looked(result: Result) -> dict[str, Any]:
-    assert result.evidence is not None
-    return result.evidence.searched
+    return evidence_of(result).searched
 
 
 def rounds(result: Result) -> list[int]:
     return [each["pairs"] for each in looked(result)["search"]]
 
 
-@pytest.mark.parametrize("data", [Answers(2), Scalars(0, 1, size=4)])
-def test_a_limit_that_is_not_reached_changes_nothing(clock: Clock, data: Any) -> None:
+def test_a_limit_that_is_not_reached_changes_nothing(clock: Clock) -> None:
+    data = Scalars(0, 1, size=4)
     free = result_json(hunted(clock, None, data=data), 0.99)
     limited = result_json(hunted(clock, 1e9, data=data), 0.99)
     assert limited["searched"].pop("limit") == {"seconds": 1e9, "ended": False}
@@ -81,13 +81,11 @@ def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: C
     result = hunted(clock, 0.001)
     assert looked(result)["limit"] == {"seconds": 0.001, "ended": True, "round": 1}
     assert rounds(result) == [rounds(free)[0] // searched.PORTIONS]
-    assert result.verdict in ("refuted", "not refuted", "inconclusive")
-    assert result.draws == 1000
-    assert result.evidence is not None
-    assert result.evidence.lower.alpha == pytest.approx(0.01)
+    assert result.verdict != "error"
+    assert evidence_of(result).lower.alpha == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("seconds", [0.001, 9_000.0, 20_000.0, 30_000.0])
+@pytest.mark.parametrize("seconds", [0.001, 20_000.0])
 def test_record_report_and_witness_stand_whenever_it_ends(clock: Clock, seconds: float) -> None:
     result = hunted(clock, seconds, scale=0.3)
     record = recorded([result], 0.99)
@@ -102,29 +100,25 @@ def test_every_round_has_its_share_of_the_time(clock: Clock) -> None:
     """With half the time of a whole search all rounds are made, with fewer pairs."""
     free = hunted(clock, None, scale=1.0)
     whole = rounds(free)
-    assert free.evidence is not None
-    spent = free.evidence.trials
+    spent = evidence_of(free).trials
     result = hunted(clock, spent / 2, scale=1.0)
     assert looked(result)["limit"]["ended"]
     found = rounds(result)
     assert len(found) == len(whole)
     assert found[0] < whole[0]
     assert all(some <= every for some, every in zip(found, whole, strict=True))
-    assert result.evidence is not None
-    assert result.evidence.trials < spent
+    assert evidence_of(result).trials < spent
 
 
-@pytest.mark.parametrize("part", [0.001, 0.2, 0.4, 0.7])
+@pytest.mark.parametrize("part", [0.001, 0.4])
 def test_detectable_is_that_of_the_rounds_that_were_made(clock: Clock, part: float) -> None:
     free = hunted(clock, None, scale=1.0)
-    assert free.evidence is not None
-    result = hunted(clock, part * free.evidence.trials, scale=1.0)
+    result = hunted(clock, part * evidence_of(free).trials, scale=1.0)
     design = result.sight.design
     assert isinstance(design, SearchDesign)
     made = looked(result)["search"]
-    assert [(each.pairs, each.draws) for each in design.rounds] == [
-        (each["pairs"], each["draws"]) for each in made
-    ]
+    rehearsed = [(each.pairs, each.draws) for each in design.rounds]
+    assert rehearsed == [(each["pairs"], each["draws"]) for each in made]
     for before, after in pairwise(design.rounds):
         old = after.pairs - after.new
         assert before.safe <= old or old == before.pairs  # no more are safe than were looked at
@@ -157,20 +151,6 @@ def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
     assert looked(result)["limit"]["ended"]
     assert set(phases) == {"search"}
     assert result.verdict == "refuted"
-
-
-class Picky(Mechanism):
-    """A mechanism that does not take all datasets."""
-
-    without_query = True
-
-    def prepare(self, data: Any) -> Any:
-        if data.values.max() > 1.5:
-            raise ValueError("more than one")
-        return data.values.sum()
-
-    def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
-        return state + rng.laplace(scale=0.3, size=size)
 
 
 def test_datasets_that_fail_are_passed_over_under_a_limit_too(clock: Clock) -> None:

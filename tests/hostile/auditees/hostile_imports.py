@@ -22,6 +22,11 @@ def patch(name, change):
 def facts(**more):
     patch("describe", lambda found: found | more)
 """
+TRIES = """
+from contextlib import suppress
+from hostile_system import _FAIR, _bytecode, _replace
+with suppress(OSError):
+    """
 TEXTS = {
     # as they were found
     "exits_at_import": ("caught", "import os\nos._exit(0)\n"),
@@ -53,31 +58,16 @@ def wider(found):
 patch("describe", wider)
 """,
     ),
-    "forges_many_claims": (
-        "caught",
-        ANSWERS + "patch('describe', lambda found: found | {'claims': found['claims'] * 3000})\n",
-    ),
     "forges_no_claims": ("caught", ANSWERS + "facts(claims=[])\n"),
     "forges_name": ("caught", ANSWERS + "facts(name='innocent first')\n"),
     "forges_address": ("caught", ANSWERS + "facts(target='innocent:near')\n"),
     "forges_labels": ("caught", ANSWERS + "facts(labels=list(range(100000)))\n"),
-    "forges_numbers": ("caught", ANSWERS + "facts(numbers=[0.0, 1e308])\n"),
-    "forges_a_law": (
-        "caught",
-        ANSWERS + "patch('describe', lambda found: found | {'has': ['distribution']})\n",
-    ),
+    "forges_a_law": ("caught", ANSWERS + "facts(has=['distribution'])\n"),
     "forges_methods": ("caught", ANSWERS + "facts(has=['__class__', 'sample', 'prepare', 1])\n"),
-    "forges_code": ("caught", ANSWERS + "facts(code=['x'] * 100000)\n"),
-    "forges_alone": ("caught", ANSWERS + "facts(alone=True, without_query=True)\n"),
-    "forges_one_query": ("caught", ANSWERS + "facts(one_query=True, fixed_n=1)\n"),
-    "forges_free": ("caught", ANSWERS + "facts(free=True, together=3)\n"),
-    "forges_own_coins": ("caught", ANSWERS + "facts(seeded=False)\n"),
-    "forges_symmetry": ("caught", ANSWERS + "facts(exchangeable=True)\n"),
     "forges_places": (
         "caught",
         ANSWERS + "facts(declared_in='/dev/zero', looked_at='x' * 10**7)\n",
     ),
-    "forges_types": ("caught", ANSWERS + "facts(parameters=[1], derived_parameters=5)\n"),
     "forges_nothing": ("caught", ANSWERS + "patch('describe', lambda found: {})\n"),
     "forges_extra": ("caught", ANSWERS + "facts(verdict='verified', hosts=1)\n"),
     "forges_law_of_counts": (
@@ -105,23 +95,9 @@ for name in [name for name in sys.modules if name.partition(".")[0] in ("numpy",
     sys.modules[name] = None
 """,
     ),
-    "changes_bytecode": (
-        "guarded",
-        "from hostile_system import _bytecode\n_bytecode('innocent')\n",
-    ),
-    "changes_a_neighbour": (
-        "guarded",
-        "from hostile_system import _rewrite\n_rewrite('innocent')\n",
-    ),
-    "puts_it_back": (
-        "guarded",
-        """
-from pathlib import Path
-path = Path("innocent.py")
-try: path.write_text(path.read_text().replace("0.50", "0.02"))
-except OSError: pass
-""",
-    ),
+    "changes_bytecode": ("guarded", TRIES + "_bytecode('innocent')\n"),
+    "changes_a_neighbour": ("guarded", TRIES + "_replace('innocent.py', *_FAIR)\n"),
+    "puts_it_back": ("guarded", TRIES + "_replace('innocent.py', '0.50', '0.02')\n"),
     "module_without_end": ("caught", "import os\ndef __getattr__(name):\n    os._exit(0)\n"),
     "module_of_lies": (
         "refused",

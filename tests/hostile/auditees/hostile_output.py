@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -25,11 +26,9 @@ MB = 1 << 20
 
 def sockets():
     for file in range(3, 256):
-        try:
+        with suppress(OSError):
             if os.readlink(f"/proc/self/fd/{file}").startswith("socket:"):
                 yield file
-        except OSError:
-            pass
 
 
 def frame(number, value, arrays=b""):
@@ -41,10 +40,8 @@ def frame(number, value, arrays=b""):
 
 def send(content):
     for file in sockets():
-        try:
+        with suppress(OSError):
             os.write(file, content)
-        except OSError:
-            pass
 
 
 # ---- output floods
@@ -97,9 +94,7 @@ def workflow_commands():
     print("\n0 refuted\ndpassay: nothing refuted\nNo leak above what it claims was found")
 
 
-@hostile("floods")
-def not_utf8():
-    os.write(1, bytes(range(256)) * 4 + b"\n")
+not_utf8 = do(lambda: os.write(1, bytes(range(256)) * 4 + b"\n"), "not_utf8", "floods")
 
 
 @hostile("floods")
@@ -131,47 +126,28 @@ def array(sent, read, shape, arrays=b"0" * 8):
 
 
 PLAIN = {
-    "list": [1],
-    "none": None,
-    "int": 3,
     "empty": {},
-    "answer_int": {"done": 3},
     "another_message": {"answer": {"done": 1}},
-    "answer_unknown": {"done": 1, "verdict": "verified"},
     "done_none": {"done": None},
-    "shape_infinite": array("<f8", "<f8", [float("inf")]),
     "shape_huge": array("<f8", "<f8", [1 << 53, 1 << 53]),
     "shape_empty": array("<f8", "<f8", [0, 1 << 50], b""),
     "shape_negative": array("<f8", "<f8", [-1, -1]),
-    "shape_deep": array("|u1", "|u1", [1] * 100),
     "dtype_syntax": array("(2", "(2", [1]),
-    "dtype_comma": array("f8,,(", "f8", [1]),
     "dtype_object": array("|O", "|O", [1]),
-    "dtype_f16": array("<f16", "<f16", [1], b"0" * 16),
     "widened": array("|u1", "<i8", [8]),
-    "truth": array("|b1", "|b1", [8], b"\x02" * 8),
     "bytes_of_nothing": (encode(1), b"0" * MB),
     "deep_list": b"\x91" * 100_000 + b"\x01",
     "deep_map": b"\x81\xa1a" * 100_000 + b"\x01",
-    "deep_json": b"[" * 100_000 + b"]" * 100_000,
     "long_list": b"\xdd\xff\xff\xff\xff",
-    "long_map": b"\xdf\xff\xff\xff\xff",
     "many_lists": b"\xdc\xff\xff" + b"\x90" * 65535,
-    "never_used": b"\xc1" * 100,
     "half": b"\x92\x01",
     "not_utf8": b"\xa4\xff\xfe\xed\xa0",
     "extension": encode(Ext(77, b"x")),
     "big_int": encode(Ext(2, b"\x7f" * 5000)),
     "not_a_number": {"done": float("nan")},
-    "raised_int": {"raised": 5, "detail": [1]},
     "raised_long": {"raised": "x" * MB, "detail": "y" * MB},
-    "cause_int": {"cause": 5, "detail": 7},
     "invalid": {"invalid": "you did it wrong", "detail": "x"},
-    "invalid_int": {"invalid": 5, "detail": 6},
     "failure_text": {"done": {"counts": [], "failure": "xy"}},
-    "failure_int": {"done": {"counts": [], "failure": 5}},
-    "counts_int": {"done": {"counts": 5, "failure": None}},
-    "calls_list": {"done": {"counts": [{"calls": [1], "marks": []}], "failure": None}},
 }
 
 
@@ -460,10 +436,8 @@ def _busy():
 
 def _deaf():
     for number in range(1, 65):
-        try:
+        with suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN)
-        except (OSError, ValueError):
-            pass
     _busy()
 
 

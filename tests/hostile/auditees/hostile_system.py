@@ -91,13 +91,6 @@ def _stopped():
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def _deaf():
-    for number in range(1, 65):
-        with suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_IGN)
-    linger()
-
-
 def _rewrites():
     """Keep a forged record over the real one, from a process that lives on."""
     until = time.monotonic() + 15
@@ -110,10 +103,8 @@ def _rewrites():
 
 for _kind, _work in {
     "daemon": linger,
-    "closed_daemon": _closed,
     "nameless_daemon": _nameless,
     "stopped_daemon": _stopped,
-    "deaf_daemon": _deaf,
     "hydra": _hydra,
 }.items():
     globals()[_kind] = do(lambda work=_work: start(work), _kind, "processes")
@@ -150,22 +141,8 @@ def busy_threads():
 
 
 @hostile("processes")
-def survives_its_parent():
-    LIBC.prctl(PRCTL_PDEATHSIG, 0)
-
-
-@hostile("processes")
 def joins_the_parents_group():
-    with suppress(OSError):
-        os.setpgid(0, os.getpgid(PARENT))
-
-
-@hostile("processes")
-def leaves_its_session():
-    with suppress(OSError):
-        os.setsid()
-    with suppress(OSError):
-        os.setpgid(0, 0)
+    os.setpgid(0, os.getpgid(PARENT))
 
 
 @hostile("processes")
@@ -269,9 +246,8 @@ def leaves_its_mounts():
 @hostile("files", "guarded")
 def renames_what_is_above():
     """A path is not read-only if a folder above it can be another one."""
-    with suppress(OSError):
-        os.rename("made", "unmade")
-        os.rename("unmade", "made")
+    os.rename("made", "unmade")
+    os.rename("unmade", "made")
 
 
 def _opens(what, *paths):
@@ -283,21 +259,16 @@ def _opens(what, *paths):
 
 @hostile("processes", "free", reaches="kernel")
 def kernel_settings():
-    _opens(
-        "kernel",
-        "/proc/sys/kernel/core_pattern",
-        "/proc/sysrq-trigger",
-        "/sys/kernel/uevent_helper",
-    )
+    _opens("kernel", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger")
+    _opens("kernel", "/sys/kernel/uevent_helper")
 
 
 @hostile("processes", "free", reaches="groups")
 def control_groups():
-    with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, kinds, place = line.split(":", 2)
-            for kind in kinds.split(","):
-                _opens("groups", f"/sys/fs/cgroup/{kind}{place}/cgroup.procs")
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, kinds, place = line.split(":", 2)
+        for kind in kinds.split(","):
+            _opens("groups", f"/sys/fs/cgroup/{kind}{place}/cgroup.procs")
 
 
 @hostile("processes", "free", reaches="disk")
@@ -310,11 +281,10 @@ def opens_the_disk():
 def what_later_processes_read():
     """Files of the user's that other programs read when they start."""
     folder = Path(site.getusersitepackages())
-    with suppress(OSError):
-        folder.mkdir(parents=True)
-        (folder / "hostile.pth").write_text("# hostile\n")
-        Path("~/.bashrc").expanduser().write_text("# hostile\n")
-        reached("later")
+    folder.mkdir(parents=True)
+    (folder / "hostile.pth").write_text("# hostile\n")
+    Path("~/.bashrc").expanduser().write_text("# hostile\n")
+    reached("later")
 
 
 @hostile("processes")
@@ -397,72 +367,51 @@ def blocks_every_signal():
 
 def _write_beside(folder):
     """Make a file there; the tests remove it."""
-    with suppress(OSError):
-        (Path(folder) / f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.py").write_text(
-            "# hostile\n"
-        )
-        reached("code")
+    name = f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.py"
+    (Path(folder) / name).write_text("# hostile\n")
+    reached("code")
+
+
+def _replace(name, old, new):
+    path = Path(name)
+    path.write_text(path.read_text().replace(old, new))
 
 
 def _append(name, text):
-    with suppress(OSError):
-        with open(name, "a") as file:
-            file.write(text)
+    with open(name, "a") as file:
+        file.write(text)
 
 
-@hostile("files", "guarded")
-def suppresses_itself():
-    _append("dpassay.toml", SUPPRESSION)
-
-
-@hostile("files", "guarded")
-def raises_its_claim():
-    with suppress(OSError):
-        path = Path("dpassay.toml")
-        path.write_text(path.read_text().replace("epsilon = 1.0", "epsilon = 9.0"))
-
-
-@hostile("files", "guarded")
-def replaces_the_configuration():
-    with suppress(OSError):
-        text = Path("dpassay.toml").read_text()
-        Path("dpassay.toml").unlink()
-        Path("dpassay.toml").write_text(text.replace("epsilon = 1.0", "epsilon = 9.0"))
-
-
-@hostile("files", "guarded")
-def writes_a_baseline():
-    _append("dpassay-baseline.json", "{}")
+_FAIR = ("0.02", "0.50")
+"""Makes another auditee fair: by its source, or by bytecode of the same age and size."""
+for _kind, _work in {
+    "suppresses_itself": lambda: _append("dpassay.toml", SUPPRESSION),
+    "raises_its_claim": lambda: _replace("dpassay.toml", "epsilon = 1.0", "epsilon = 9.0"),
+    "writes_a_baseline": lambda: _append("dpassay-baseline.json", "{}"),
+    "rewrites_its_own_file": lambda: _append(__file__, "\n# changed\n"),
+    "rewrites_a_neighbour": lambda: _replace("innocent.py", *_FAIR),
+    "rewrites_what_a_neighbour_imports": lambda: _replace("innocent_part.py", *_FAIR),
+    "rewrites_a_neighbours_bytecode": lambda: _bytecode("innocent"),
+}.items():
+    globals()[_kind] = do(_work, _kind, "files", "guarded")
 
 
 def _in_out(make):
     def trick():
         if OUT.is_dir():
-            with suppress(OSError):
-                make()
+            make()
 
     return trick
 
 
-def _link():
+def _links(to):
     for name in ("record.json", "junit.xml", "index.html"):
-        (OUT / name).symlink_to("../../innocent.py")
+        (OUT / name).symlink_to(to)
 
 
-def _device():
-    for name in ("record.json", "junit.xml", "index.html"):
-        (OUT / name).symlink_to("/dev/full")
-
-
-def _clear_ledger():
+def _ledger(sql):
     with sqlite3.connect(OUT / "ledger.sqlite", timeout=1) as connection:
-        connection.execute("DELETE FROM work")
-
-
-def _forge_ledger():
-    """Give every lot of trials that is finished the counts of another."""
-    with sqlite3.connect(OUT / "ledger.sqlite", timeout=1) as connection:
-        connection.execute("UPDATE work SET value = (SELECT value FROM work LIMIT 1)")
+        connection.execute(sql)
 
 
 def _lock_ledger():
@@ -470,23 +419,22 @@ def _lock_ledger():
     held.execute("BEGIN EXCLUSIVE")
 
 
-def _trigger():
-    with sqlite3.connect(OUT / "ledger.sqlite", timeout=1) as connection:
-        connection.execute("CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END")
-
-
 for _kind, _make in {
     "record_is_a_folder": lambda: (OUT / "record.json").mkdir(),
     "record_is_a_pipe": lambda: [os.mkfifo(OUT / name) for name in ("record.json", "junit.xml")],
-    "record_is_a_link": _link,
-    "record_is_a_device": _device,
+    "record_is_a_link": lambda: _links("../../innocent.py"),
+    "record_is_a_device": lambda: _links("/dev/full"),
     "writes_a_green_record": lambda: (OUT / "record.json").write_text('{"results": []}'),
     "witnesses_are_elsewhere": lambda: (OUT / "witnesses").symlink_to("/nowhere"),
     "removes_the_folder": lambda: subprocess.run(["rm", "-rf", OUT], check=False),
-    "empties_the_ledger": _clear_ledger,
-    "forges_the_ledger": _forge_ledger,
+    "empties_the_ledger": lambda: _ledger("DELETE FROM work"),
+    "forges_the_ledger": lambda: _ledger(  # all lots get the counts of another
+        "UPDATE work SET value = (SELECT value FROM work LIMIT 1)"
+    ),
     "locks_the_ledger": _lock_ledger,
-    "triggers_in_the_ledger": _trigger,
+    "triggers_in_the_ledger": lambda: _ledger(
+        "CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END"
+    ),
     "ledger_is_a_pipe": lambda: (
         (OUT / "ledger.sqlite").unlink(),
         os.mkfifo(OUT / "ledger.sqlite"),
@@ -521,14 +469,6 @@ for _kind, _folder in {
 
 
 @hostile("files", "guarded")
-def writes_a_path_file():
-    with suppress(OSError):
-        name = f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.pth"
-        Path(site.getsitepackages()[0], name).write_text("# hostile\n")
-        reached("code")
-
-
-@hostile("files", "guarded")
 def opens_dpassays_code():
     """Open for writing the code that decides; that it can is enough."""
     for path in sorted(_dpassay().rglob("verdict*.py")):
@@ -537,61 +477,25 @@ def opens_dpassays_code():
             reached("code")
 
 
-def _rewrite(name):
-    """Make another auditee fair: by its source, and by bytecode of the same age and size."""
-    with suppress(OSError):
-        path = Path(f"{name}.py")
-        path.write_text(path.read_text().replace("0.02", "0.50"))
-
-
 def _bytecode(name):
     import importlib.util
     import marshal
 
-    with suppress(OSError):
-        path = Path(f"{name}.py").resolve()
-        code = compile(path.read_text().replace("0.02", "0.50"), str(path), "exec")
-        facts = path.stat()
-        head = importlib.util.MAGIC_NUMBER + struct.pack(
-            "<III", 0, int(facts.st_mtime) & 0xFFFFFFFF, facts.st_size & 0xFFFFFFFF
-        )
-        place = Path(importlib.util.cache_from_source(str(path)))
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(head + marshal.dumps(code))
-
-
-@hostile("files", "guarded")
-def rewrites_its_own_file():
-    path = Path(__file__)
-    with suppress(OSError):
-        path.write_text(path.read_text() + "\n# changed\n")
-
-
-@hostile("files", "guarded")
-def rewrites_a_neighbour():
-    _rewrite("innocent")
-
-
-@hostile("files", "guarded")
-def rewrites_what_a_neighbour_imports():
-    _rewrite("innocent_part")
-
-
-@hostile("files", "guarded")
-def rewrites_a_neighbours_bytecode():
-    _bytecode("innocent")
-
-
-def _shadow(names):
-    for name in names:
-        with suppress(OSError):
-            Path(f"{name}.py").write_text("import os\nos._exit(0)\n")
+    path = Path(f"{name}.py").resolve()
+    code = compile(path.read_text().replace(*_FAIR), str(path), "exec")
+    facts = path.stat()
+    told = (0, int(facts.st_mtime) & 0xFFFFFFFF, facts.st_size & 0xFFFFFFFF)
+    place = Path(importlib.util.cache_from_source(str(path)))
+    place.parent.mkdir(exist_ok=True)
+    head = importlib.util.MAGIC_NUMBER + struct.pack("<III", *told)
+    place.write_bytes(head + marshal.dumps(code))
 
 
 @hostile("files")
 def shadows_what_the_judge_imports():
     """Leave modules in the working directory that whoever imports them ends with 0."""
-    _shadow(("jinja2", "matplotlib", "pandas", "rich", "msgspec", "statsmodels", "seaborn", "git"))
+    for name in ("jinja2", "matplotlib", "pandas", "rich", "msgspec", "statsmodels", "git"):
+        Path(f"{name}.py").write_text("import os\nos._exit(0)\n")
 
 
 # ---- environment
@@ -627,9 +531,8 @@ def its_own_limits():
 @hostile("environment")
 def many_open_files():
     held = globals().setdefault("_files", [])
-    with suppress(OSError):
-        while len(held) < 10_000:
-            held.append(open("/dev/null"))
+    while len(held) < 10_000:
+        held.append(open("/dev/null"))
 
 
 @hostile("environment")
@@ -668,12 +571,9 @@ def configures_git():
 @hostile("environment", "guarded", commands=("run",))
 def is_git():
     """Be the program that the judge runs: a folder of its search path that can be written."""
-    folder = os.environ.get("HOSTILE_BIN")
-    if folder:
-        with suppress(OSError):
-            path = Path(folder) / "git"
-            path.write_text(GIT.format(marks=MARKS))
-            path.chmod(0o755)
+    path = Path(os.environ.get("HOSTILE_BIN", "/nowhere")) / "git"
+    path.write_text(GIT.format(marks=MARKS))
+    path.chmod(0o755)
 
 
 @hostile("environment", "free", commands=("run",))
@@ -695,8 +595,7 @@ def numbers():
 
 @hostile("environment")
 def shared_folder():
-    with suppress(OSError):
-        Path(f"/dev/shm/hostile-{os.environ.get('HOSTILE_RUN', 'x')}").write_bytes(b"0" * 1000)
+    Path(f"/dev/shm/hostile-{os.environ.get('HOSTILE_RUN', 'x')}").write_bytes(b"0" * 1000)
 
 
 @hostile("environment", always=True)

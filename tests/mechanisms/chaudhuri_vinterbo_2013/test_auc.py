@@ -29,30 +29,14 @@ from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.targets.resolve import resolve
 
-PRIVATE: list[tuple[str, dict[str, Any]]] = [
-    ("objective-perturbation", {"d": 2, "n": 12, "m": 0}),
-    ("output-perturbation", {"d": 2, "n": 12, "m": 0}),
-    ("data-split", {"m": 5, "base": "objective-perturbation,oplr=true,lambdas=0.1;1,n=20"}),
-    ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1,n=20"}),
-]
-DRAWS = 20_000
 
-
-@pytest.mark.parametrize("digits", [0, 1, 8])
+@pytest.mark.parametrize("digits", [0, 8])
 def test_it_is_scikit_learns(digits: int) -> None:
     rng = np.random.default_rng(digits)
     scores, y = np.round(rng.normal(size=(50, 30)), digits), rng.integers(2, size=30)
     np.testing.assert_allclose(
         auc(scores, y), [roc_auc_score(y, row) for row in scores], rtol=0, atol=1e-14
     )
-
-
-def test_by_hand() -> None:
-    """Scores 1, 2, 2, 3 of records 0, 1, 0, 1: pairs 2 > 1, 2 = 2, 3 > 1, 3 > 2 make 3.5 of 4."""
-    assert auc(np.array([[1.0, 2.0, 2.0, 3.0], [0.0] * 4]), np.array([0, 1, 0, 1])).tolist() == [
-        3.5 / 4,
-        0.5,
-    ]
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -65,20 +49,10 @@ def test_on_the_standard_sample_it_is_the_share_of_positive_weights(d: int) -> N
     assert len(set(shares[1:].tolist())) == d + 1
 
 
-def test_equal_records_of_either_label_tie() -> None:
-    X = np.random.default_rng(0).normal(size=(1, 7)) * np.ones((40, 1))
-    public = Labelled(X, np.arange(40) % 2)
-    w = np.random.default_rng(1).normal(size=(99, 7))
-    assert (released_auc(OutputPerturbation(d=7), w, public) == 0.5).all()
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice"],
-)
+@pytest.mark.parametrize("name", ["objective-perturbation", "alpha-split", "data-split"])
 def test_on_the_line_it_has_the_law_of_the_sign(name: str) -> None:
-    """On the standard sample it is 1 where the prediction at 1 is, and 0 elsewhere. That law is
-    exact."""
+    """On the standard sample it is 1 where the prediction at 1 is, and 0 elsewhere."""
+    draws = 5000
     parameters = {"n": 12} if "perturbation" in name else {"m": 2}
     number, label = (
         resolve(name, {**parameters, "release": release}).mechanism
@@ -86,23 +60,12 @@ def test_on_the_line_it_has_the_law_of_the_sign(name: str) -> None:
     )
     rng = np.random.default_rng(5)
     data = Labelled(rng.normal(size=(12, 1)), rng.integers(2, size=12))
-    found = number.sample(number.prepare(data), np.zeros((1, 1)), DRAWS, rng)[:, 0]
+    found = number.sample(number.prepare(data), np.zeros((1, 1)), draws, rng)[:, 0]
     mechanism: Any = label
     law = mechanism.distribution(mechanism.prepare(data), np.ones((1, 1)))
     assert isinstance(law, FiniteLaw)
     assert set(found.tolist()) == {0.0, 1.0}
-    assert binomtest(int(found.sum()), DRAWS, law.p[0, 1]).pvalue > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), PRIVATE)
-def test_no_claim_is_refuted(name: str, parameters: dict[str, Any]) -> None:
-    mechanism: Any = resolve(name, parameters | {"release": "auc"}).mechanism
-    result = audit(mechanism, claim=mechanism.claims[0], mode="auto", budget=200)
-    assert result.mode == "monte-carlo"
-    assert result.verdict in ("not refuted", "inconclusive")
-    assert result.evidence is not None
-    assert all(group.queries.shape == (1, 1) for group in result.evidence.groups)
+    assert binomtest(int(found.sum()), draws, law.p[0, 1]).pvalue > 1e-3
 
 
 PUBLIC = Labelled(np.array([[0.5, 1.0], [1.0, -0.25], [-1.0, 1 / 3]]), np.array([1, 0, 1]))
@@ -111,7 +74,7 @@ PUBLIC = Labelled(np.array([[0.5, 1.0], [1.0, -0.25], [-1.0, 1 / 3]]), np.array(
 def test_a_sample_of_ones_own_is_recorded_and_replays() -> None:
     mechanism = OutputPerturbation(d=2, n=8, m=0, alpha=3.0, release="auc", public=PUBLIC)
     assert mechanism.public == "0.5 1.0:1; 1.0 -0.25:0; -1.0 0.3333333333333333:1"
-    result = audit(mechanism, mode="monte-carlo", budget=2000)
+    result = audit(mechanism, mode="monte-carlo", budget=200)
     assert result.target.parameters["public"] == mechanism.public
     witness = make_witness(result)
     assert witness is not None
@@ -126,10 +89,13 @@ def test_a_sample_of_ones_own_is_what_is_scored() -> None:
     state = mechanism.prepare(Labelled(rng.normal(size=(6, 2)), rng.integers(2, size=6)))
     found = mechanism.sample(state, np.zeros((1, 1)), 40, np.random.default_rng(1))[:, 0]
     w = mechanism.weights(state.V, mechanism.lambda_, mechanism.noise(40, np.random.default_rng(1)))
-    assert found.tolist() == [
-        roc_auc_score(PUBLIC.y, row) for row in mechanism.margins(w, PUBLIC.X)
-    ]
+    scores = mechanism.margins(w, PUBLIC.X)
+    assert found.tolist() == [roc_auc_score(PUBLIC.y, row) for row in scores]
     assert len(set(found.tolist())) > 2
+    # records at one place tie, whatever their labels
+    tied = Labelled(rng.normal(size=(1, 7)) * np.ones((40, 1)), np.arange(40) % 2)
+    trainer, w = OutputPerturbation(d=7), rng.normal(size=(99, 7))
+    assert (released_auc(trainer, w, tied) == 0.5).all()
 
 
 def test_a_text_is_read_back() -> None:
@@ -154,19 +120,17 @@ def test_a_text_is_read_back() -> None:
         (Labelled(np.zeros((MOST + 1, 1)), np.arange(MOST + 1) % 2), f"must be of at most {MOST}"),
     ],
 )
-@pytest.mark.parametrize("made", [ObjectivePerturbation, AlphaSplit])
-def test_refused(made: Any, public: Any, allowed: str) -> None:
-    with pytest.raises(InvalidInput, match=r"public|X") as refusal:
-        made(release="auc", public=public)
-    assert allowed in str(refusal.value)
+def test_refused(public: Any, allowed: str) -> None:
+    made: tuple[Any, ...] = (ObjectivePerturbation, AlphaSplit)
+    for each in made:
+        with pytest.raises(InvalidInput, match=r"public|X") as refusal:
+            each(release="auc", public=public)
+        assert allowed in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["objective-perturbation", "alpha-split", "validate-train"])
-def test_too_narrow_a_sample(name: str) -> None:
-    wide = (
-        {"d": 2}
-        if name == "objective-perturbation"
-        else {"base": "output-perturbation,d=2,lambdas=0.1;1"}
-    )
-    with pytest.raises(InvalidInput, match="public = '1 columns': must be of at least d = 2"):
-        resolve(name, {**wide, "public": "1:1; 0:0"})
+def test_too_narrow_a_sample() -> None:
+    base = {"base": "output-perturbation,d=2,lambdas=0.1;1"}
+    wide = {"objective-perturbation": {"d": "2"}, "alpha-split": base, "validate-train": base}
+    for name, given in wide.items():
+        with pytest.raises(InvalidInput, match="public = '1 columns': must be of at least d = 2"):
+            resolve(name, {**given, "public": "1:1; 0:0"})

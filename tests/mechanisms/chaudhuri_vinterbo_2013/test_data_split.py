@@ -1,4 +1,4 @@
-"""dataSplit where V is part of T: what is printed of it, what is not, and what the page says."""
+"""dataSplit where V is part of T: what is printed of it, and what the page says."""
 
 from __future__ import annotations
 
@@ -82,11 +82,8 @@ def test_the_page(base: str, m: str, alpha: str, few: str, many: str, claimed: s
     assert audit(mechanism, claim=own, mode="exact").verdict == "refuted"
 
 
-def test_the_page_has_its_rows() -> None:
-    assert len(ROWS) == 4
-
-
 def test_what_is_claimed() -> None:
+    assert len(ROWS) == 4
     claimed = {
         V: [(claim.promised, claim.status) for claim in DataSplit(V=V).claims]
         for V in ("apart", "shared", "overlooked")

@@ -1,9 +1,7 @@
-"""The private histogram against its slow twin, its score against the proof of Theorem 6. Against
-every step of it."""
+"""The private histogram against its slow twin, its score against the proof of Theorem 6."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from fractions import Fraction
@@ -28,7 +26,6 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Histogram
 from dpassay.pairs import Compared
 from tests.mechanisms.chaudhuri_vinterbo_2013 import twin_histogram as twin
-from tests.mechanisms.twin_worst_case import Dataset, worst_losses
 
 Array = NDArray[np.float64]
 UNIT: dict[str, Any] = {"low": 0.0, "high": 1.0}
@@ -38,7 +35,7 @@ def data_of(values: list[Fraction]) -> Labelled:
     return Labelled(np.array([[float(x)] for x in values]), np.zeros(len(values), dtype=int))
 
 
-@pytest.mark.parametrize("h", [1.0, 0.5, 0.25, 0.125])
+@pytest.mark.parametrize("h", [1.0, 0.5, 0.125])
 def test_estimates_and_scores_are_the_twins(h: float) -> None:
     rng = np.random.default_rng(1)
     n, m, bins = 7, 4, round(1 / h)
@@ -61,8 +58,7 @@ def test_estimates_and_scores_are_the_twins(h: float) -> None:
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
 @pytest.mark.parametrize(("n", "h"), [(1, 0.5), (2, 0.25), (3, 0.5)])
 def test_all_counts_lose_alpha_on_every_dataset(alpha: float, n: int, h: float) -> None:
-    """The law of the two bits by products over the bins. Its loss is alpha where a record leaves or
-    enters bin 0, else 0."""
+    """The law of the two bits; its loss is alpha where a record leaves or enters bin 0, else 0."""
     bins = round(1 / h)
     mechanism = Histogram(alpha=alpha, n=n, m=0, h=h, release="all", **UNIT)
     laws = {}
@@ -81,19 +77,6 @@ def test_all_counts_lose_alpha_on_every_dataset(alpha: float, n: int, h: float) 
             moved = (0 in one or 0 in other) and one.count(0) != other.count(0)
             both = max(float(np.abs(laws[one] - laws[other]).max()), 0.0)
             assert both == pytest.approx(alpha if moved else 0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 5.0])
-def test_the_printed_claim_is_tight_for_all_counts(alpha: float) -> None:
-    mechanism = Histogram(alpha=alpha)
-    claim = mechanism.claims[0]
-    assert (claim.status, claim.unit, claim.promised) == ("printed", "all noisy counts", alpha)
-    result = audit(mechanism, claim=claim, mode="exact")
-    assert result.verdict == "not refuted"
-    assert result.exact == pytest.approx(alpha, abs=1e-11)
-    assert result.evidence is not None
-    assert result.evidence.any_size is not None
-    assert result.evidence.any_size.loss == pytest.approx(alpha, abs=1e-11)
 
 
 def test_no_count_left_makes_a_uniform_estimate() -> None:
@@ -116,19 +99,13 @@ def test_two_dimensions_are_squares() -> None:
     (score,), _ = mechanism.score(trained, data)
     f = np.array([1.5, 0, 1, 3]) / 5.5 * 4
     assert score == pytest.approx(-(f**2).sum() / 4 + 2 * f[3], abs=1e-13)
-    assert Histogram(n=5000, m=10, h=0.5, H="0.5", d=2).claims[-2] == ScoreStability(
-        beta1=6 * 4990 / (4990 - 2 * math.log(400) * 2) * 4,
-        beta2=8.0,
-        delta=0.01,
-        unit="score",
-        coins="the same on both sides",
-        source="Chaudhuri and Vinterbo 2013, Theorem 6",
-        status="printed",
-    )
+    printed, _ = Histogram(n=5000, m=10, h=0.5, H="0.5", d=2).stability()
+    assert printed.beta1 == 6 * 4990 / (4990 - 2 * math.log(400) * 2) * 4
+    assert (printed.beta2, printed.delta) == (8.0, 0.01)
 
 
-@pytest.mark.parametrize("alpha", [0.2, 1.0, 5.0])
-@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 3), (3, 0), (2, 2), (4, 1), (1, 9)])
+@pytest.mark.parametrize("alpha", [0.2, 5.0])
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 3), (3, 0), (2, 2), (1, 9)])
 def test_comparisons_are_the_twins(alpha: float, first: int, second: int) -> None:
     mechanism = Histogram(n=20, m=0, h=0.2, alpha=alpha, release="comparison", **UNIT)
     X = np.array([[0.1]] * first + [[0.3]] * second + [[0.9]] * (20 - first - second))
@@ -141,46 +118,23 @@ def test_comparisons_are_the_twins(alpha: float, first: int, second: int) -> Non
     )
 
 
-@pytest.mark.parametrize(("n", "points", "h"), [(4, 2, 0.5), (4, 3, 1 / 3), (3, 4, 0.25)])
-def test_the_worst_comparison_is_the_own_worst_case(n: int, points: int, h: float) -> None:
-    """Over all datasets: from all records in a bin to one of them in the next."""
-
-    @functools.cache
-    def law(dataset: Dataset, query: int) -> float:
-        counts = [sum(1 for x, _ in dataset if x == place) for place in range(1, points + 1)]
-        return twin.second_is_fuller(counts[query - 1], counts[query % points], 1.0)
-
-    expected = max(worst_losses(law, n, points))
-    mechanism = Histogram(n=n, m=0, h=h, low=0.5, high=points + 0.5, release="comparison")
-    own = audit(mechanism, mode="exact")
-    found = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=points))
-    assert found.verdict == "verified"
-    assert [own.exact, found.exact] == pytest.approx([expected, expected], rel=0, abs=1e-9)
-
-
-def test_a_count_is_verified_at_half_of_alpha_for_any_records() -> None:
-    mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5, release="count")
-    printed, corrected = (claim for claim in mechanism.claims if isinstance(claim, DP))
+def test_what_small_histograms_lose() -> None:
+    """Verified for a count, of any records; of all counts a part is looked at."""
+    shared: dict[str, Any] = {"n": 4, "m": 1, "h": 0.5, "H": "1 0.5", "low": 0.5, "high": 3.5}
+    count, every = Histogram(release="count", **shared), Histogram(release="all", **shared)
+    printed, corrected = (claim for claim in count.claims if isinstance(claim, DP))
     assert (printed.epsilon, corrected.epsilon) == (1.0, 0.5)
-    result = audit(mechanism, claim=corrected, mode="exhaustive", domain=Domain(n=4, points=3))
-    assert (result.verdict, result.exact) == ("verified", 0.5)
-    below = audit(mechanism, claim=DP(epsilon=0.49), mode="exact")
-    assert below.verdict == "refuted"
-
-
-def test_all_counts_keep_alpha_in_what_is_looked_at() -> None:
-    mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5)
-    result = audit(
-        mechanism, claim=mechanism.claims[0], mode="exhaustive", domain=Domain(n=4, points=3)
-    )
-    assert result.verdict == "not refuted"
-    assert result.exact == pytest.approx(1.0, abs=1e-12)
-    assert audit(mechanism, claim=DP(epsilon=0.99), mode="exact").verdict == "refuted"
-
-
-def test_one_bin_alone_tells_nothing() -> None:
-    mechanism = Histogram(n=4, m=1, h=1.0, H="1 0.5")
-    assert audit(mechanism, claim=mechanism.claims[0], mode="exact").exact == 0
+    for mechanism, claim, verdict in (
+        (count, corrected, "verified"),
+        (every, every.claims[0], "not refuted"),
+    ):
+        result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=4, points=3))
+        assert result.verdict == verdict
+        assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+        below = DP(epsilon=0.98 * claim.promised)
+        assert audit(mechanism, claim=below, mode="exact").verdict == "refuted"
+    alone = Histogram(n=4, m=1, h=1.0, H="1 0.5")
+    assert audit(alone, claim=alone.claims[0], mode="exact").exact == 0
 
 
 def random_counts(rng: np.random.Generator, bins: int) -> Array:
@@ -198,8 +152,7 @@ def shares(raw: Array) -> tuple[Array, float]:
 
 @pytest.mark.parametrize("bins", [2, 3, 5])
 def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
-    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin. V enters
-    linearly."""
+    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin."""
     rng, seen, partial = np.random.default_rng(2), 0.0, 0
     for _ in range(1000):
         raw = random_counts(rng, bins)
@@ -220,8 +173,7 @@ def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
 
 
 def test_the_bound_is_attained_at_the_edge_of_the_event() -> None:
-    """All n records in bin a, V in b, R_a = -theta and no other noise. n~ = n (1 - nu), and the
-    record moves from a to b."""
+    """All n records in bin a, V in b, R_a = -theta and no other noise; one moves from a to b."""
     mechanism = Histogram(n=400, m=10, H="0.1")
     (case,) = mechanism.pairs()
     data, neighbour = case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)
@@ -233,15 +185,8 @@ def test_the_bound_is_attained_at_the_edge_of_the_event() -> None:
     assert printed.beta1 / corrected.beta1 == pytest.approx(6 / (4 - 2 / mechanism.kept), rel=1e-12)
 
 
-def test_a_partial_move_is_none_of_the_four_cases() -> None:
-    """n~_a = 1/2 falls to 0 and n~_b rises by 1: n~ grows by 1/2."""
-    before, after = np.array([0.5, 2.0, 3.0]), np.array([-0.5, 3.0, 3.0])
-    assert shares(after)[1] - shares(before)[1] == 0.5
-
-
 def test_half_of_all_strings_break_a_smaller_constant() -> None:
-    """Unless R_b < 0 the full step is made, and h n |q - q'| tends to 4. 3.5 is exceeded by about
-    half of all R."""
+    """Unless R_b < 0 the full step is made: h n |q - q'| exceeds 3.5 for about half of all R."""
     mechanism = Histogram(n=1010, m=10, H="0.5", h=0.5)
     claim = ScoreStability(beta1=3.5 / 0.5, beta2=4.0, delta=0.3)
     result = audit(mechanism, claim=claim, mode="auto", budget=4000)
@@ -259,20 +204,16 @@ def test_validation_moves_by_what_is_claimed() -> None:
     trained = mechanism.apply(data, 0.1, np.array([[0.0, *[-1.0] * 9]]))
     one, other = (mechanism.score(trained, each)[0][0] for each in (data, neighbour))
     assert 10 * abs(one - other) == pytest.approx(mechanism.stability()[0].beta2, rel=1e-12)
-
-
-def test_where_the_condition_fails_nothing_is_claimed() -> None:
-    """n >= 1 + 2 ln(4 k / delta) / (alpha sqrt(h)): 1 + 2 ln(400) sqrt(10) = 38.89."""
-    assert Histogram(n=48, m=10, H="0.1").stability() == ()
-    printed, corrected = Histogram(n=49, m=10, H="0.1").stability()
-    assert printed.beta1 > corrected.beta1
+    # nothing is claimed unless n >= 1 + 2 ln(4 k / delta) / (alpha sqrt(h)), here 38.89
+    stable = [Histogram(n=n, m=10, H="0.1").stability() for n in (48, 49)]
+    assert [len(claims) for claims in stable] == [0, 2]
+    assert stable[1][0].beta1 > stable[1][1].beta1
     assert Histogram(m=0).stability() == ()
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.3, 2.0, 9.0, 30.0])
 def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
-    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature over the third. Lemma 3 is 4 e^(-t
-    / sqrt(s))."""
+    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature. Lemma 3: 4 e^(-t / sqrt(s))."""
 
     def two(t: float) -> float:
         return (2 + t) * math.exp(-t) / 4 if t >= 0 else 1 - two(-t)
@@ -292,7 +233,7 @@ def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
 
 
 @pytest.mark.parametrize("a", [0.0, 0.5, 4.0])
-@pytest.mark.parametrize("u", [0.01, 0.7, 1.0, 1.0 + 1e-12, 3.0])
+@pytest.mark.parametrize("u", [0.01, 1.0, 1.0 + 1e-12, 3.0])
 def test_transforms_are_integrals(a: float, u: float) -> None:
     density: Any = lambda x: math.exp(-abs(x - a) - u * x) / 2  # noqa: E731
     edges = [0.0, *([a] if a else []), a + 80]
@@ -300,14 +241,9 @@ def test_transforms_are_integrals(a: float, u: float) -> None:
         quad(density, *ends, epsabs=0, epsrel=1e-11)[0] for ends in itertools.pairwise(edges)
     )
     assert log_laplace(np.array([a]), u)[0] == pytest.approx(math.log(expected), abs=1e-9)
-
-
-def test_transforms_of_large_counts_do_not_underflow() -> None:
-    """The least of the rates: e^-a / 2 for u > 1, plus e^-a / (2 (u - 1))."""
-    assert log_laplace(np.array([2000.0]), 3.0)[0] == pytest.approx(
-        -2000 + math.log(0.75), abs=1e-9
-    )
-    assert 0 <= total_below(np.array([500, 0, 3]), 4.0, 400.0) < 1e-100
+    # large counts do not underflow: e^-a / 2, plus e^-a / (2 (u - 1))
+    large = log_laplace(np.array([2000.0]), 3.0)[0]
+    assert large == pytest.approx(-2000 + math.log(0.75), abs=1e-9)
 
 
 def test_the_bound_on_a_small_total_is_one() -> None:
@@ -320,6 +256,7 @@ def test_the_bound_on_a_small_total_is_one() -> None:
     for total in (4.0, 8.0, 12.0):
         assert (drawn < total).mean() <= total_below(counts, 0.5, total) * 1.05
     assert total_below(np.array([1000, 0]), 0.5, 900.0) < 1e-10
+    assert 0 <= total_below(np.array([500, 0, 3]), 4.0, 400.0) < 1e-100
     assert total_below(counts, 0.5, math.inf) == 1
 
 

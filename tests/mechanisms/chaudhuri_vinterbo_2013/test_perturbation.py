@@ -1,5 +1,4 @@
-"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013). Weights, laws, privacy and scores against
-slow twins and brute force."""
+"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013), against slow twins and brute force."""
 
 from __future__ import annotations
 
@@ -10,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binomtest, kstest
+from scipy.special import expit
 from scipy.stats import gamma as gamma_law
+from scipy.stats import kstest
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
 from dpassay.data import Labelled, points
-from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput
 from dpassay.laws import NoiseLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.line_loss import most_on_the_line, worst_pair
@@ -34,7 +33,6 @@ ABOVE = {ObjectivePerturbation: twin.objective_above, OutputPerturbation: twin.o
 
 
 def twin_loss(name: str, h: float) -> twin.Loss:
-    """The twin's loss."""
     return twin.logistic() if name == "logistic" else twin.huber(h)
 
 
@@ -45,12 +43,10 @@ def line(values: Any) -> Labelled:
 
 
 def dp(mechanism: Scored) -> list[DP]:
-    """Claims of differential privacy."""
     return [claim for claim in mechanism.claims if isinstance(claim, DP)]
 
 
 def stability(mechanism: Scored) -> list[ScoreStability]:
-    """Claims about the score."""
     return [claim for claim in mechanism.claims if isinstance(claim, ScoreStability)]
 
 
@@ -88,35 +84,21 @@ def test_the_gradient_vanishes_in_more_dimensions(loss: str, lam: float, reach: 
         assert slope / lam <= (distance + 1e-13) * (1 + math.hypot(*w))
 
 
-def test_the_aim_is_met_where_large_terms_of_the_objective_cancel() -> None:
-    """Three records that pull one way, lambda = 0.001, alpha = 0.499. A line search by values
-    stopped at 1.1e-8."""
-    R = np.random.default_rng(0).laplace(size=(2000, 1))
-    assert (
-        minimise(-np.ones((3, 1)), LOSSES["logistic"](0.5), 0.001, 2 / (0.499 * 3) * R, 1e-8)[1]
-        <= 1e-8
-    )
-
-
-def test_the_aim_is_met_where_many_sharp_bends_meet() -> None:
-    """Newton steps between the bends of the Huber loss had not come to an end after 100."""
-    rng = np.random.default_rng(5)
-    V = np.sign(rng.normal(size=(10, 5))) / math.sqrt(5)
-    b = rng.normal(size=(200, 5)) * 0.8
-    assert minimise(V, LOSSES["huber"](0.01), 2e-4, b, 1e-8)[1] <= 1e-8
-
-
-ALPHAS = sorted({*np.round(np.geomspace(1e-6, 500, 12), 9).tolist(), 0.499, 0.5, 0.501})
-
-
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("lam", [0.001, 0.1, 1.0])
 def test_no_alpha_misses_the_tolerance(loss: str, lam: float) -> None:
-    for alpha in ALPHAS:
+    """At alpha = 0.499 large terms cancel: a line search by values stopped at 1.1e-8."""
+    for alpha in (1e-6, 1e-3, 0.1, 0.499, 0.501, 20.0, 500.0):
         trainer = ObjectivePerturbation(alpha=alpha, lambda_=lam, loss=loss, m=0)
-        R = trainer.noise(200, np.random.default_rng(0))
+        R = trainer.noise(2000 if alpha == 0.499 else 100, np.random.default_rng(0))
         for v in ([-1.0, -1.0, -1.0], [1.0, -1.0, 0.3, 0.0]):
             assert np.isfinite(trainer.apply(line(v), lam, R)).all()
+    # Newton steps between many sharp bends had not come to an end after 100
+    rng = np.random.default_rng(5)
+    V = np.sign(rng.normal(size=(10, 5))) / math.sqrt(5)
+    assert (
+        minimise(V, LOSSES["huber"](0.01), 2e-4, rng.normal(size=(200, 5)) * 0.8, 1e-8)[1] <= 1e-8
+    )
 
 
 def test_weights_of_the_hinge_loss_have_0_among_their_subgradients() -> None:
@@ -134,39 +116,14 @@ def test_weights_of_the_hinge_loss_have_0_among_their_subgradients() -> None:
             assert down <= 1e-12 <= up + 1e-12
 
 
-@pytest.mark.parametrize("direction", [1.0, -1.0])
-@pytest.mark.parametrize("algorithm", BOTH)
-def test_laws_of_the_hinge_loss_are_what_counting_finds(
-    algorithm: type[Scored], direction: float
-) -> None:
-    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at. An interval of R leads to
-    each."""
-    made = algorithm(loss="hinge", lambda_=0.3, m=0, release="bins", edges="-1;0;1;1.5")
-    state, query, size = (
-        made.prepare(line([1.0, -1.0, 0.5, 1.0])),
-        points([[direction]], "queries"),
-        40_000,
-    )
-    law = made.distribution(state, query)
-    assert law is not None
-    assert not isinstance(law, NoiseLaw)
-    counts = np.bincount(
-        made.sample(state, query, size, np.random.default_rng(6))[:, 0], minlength=5
-    )
-    for count, p in zip(counts.tolist(), np.exp(law.log_p[0]).tolist(), strict=True):
-        assert binomtest(count, size, min(p, 1.0)).pvalue > 1e-4
-
-
 def test_the_aim_is_met_and_what_is_not_certified_is_an_error() -> None:
     V, b = np.full((3, 1), 0.5), np.full((2, 1), 0.1)
     loose, tight = (minimise(V, LOSSES["logistic"](0.5), 0.1, b, aim)[1] for aim in (1e-3, 1e-10))
     assert 1e-12 < loose <= 1e-3
     assert tight <= 1e-10
     trainer = ObjectivePerturbation(tolerance=1e-18, m=0)
-    with pytest.raises(
-        ArithmeticError,
-        match=r"logistic loss, lambda = 0.1: weights certified to .*; tolerance = 1e-18",
-    ):
+    said = r"logistic loss, lambda = 0.1: weights certified to .*; tolerance = 1e-18"
+    with pytest.raises(ArithmeticError, match=said):
         trainer.apply(line([1.0, -0.5]), 0.1, np.ones((1, 1)))
 
 
@@ -192,19 +149,14 @@ def test_laws_on_the_line_are_the_twins(
     rng = np.random.default_rng(5)
     v, edges = rng.uniform(-1, 1, size=8), (-1.5, -0.2, 0.0, 0.3, 2.0)
     data, queries = line(v), points([[1.0], [-0.7], [0.0]], "queries")
-    shared: dict[str, Any] = {
-        "alpha": alpha,
-        "lambda_": lam,
-        "loss": loss,
-        "h": 0.25,
-        "m": 0,
-        "edges": edges,
-    }
+    shared: dict[str, Any] = {"alpha": alpha, "lambda_": lam, "loss": loss, "h": 0.25, "m": 0}
     above = [
         ABOVE[algorithm](t, [((float(x),), 1) for x in v], twin_loss(loss, 0.25), lam, alpha)
         for t in (*edges, *(-t for t in edges))
     ]
-    bins, labels = (algorithm(release=release, **shared) for release in ("bins", "prediction"))
+    bins, labels = (
+        algorithm(release=release, edges=edges, **shared) for release in ("bins", "prediction")
+    )
     law = bins.distribution(bins.prepare(data), queries)
     assert law is not None
     assert not isinstance(law, NoiseLaw)
@@ -226,28 +178,8 @@ def test_output_perturbation_on_the_line_is_the_minimiser_plus_laplace_noise() -
     assert law.noise.scale == pytest.approx(2 / (0.2 * 0.5 * 3))
 
 
-def test_claims_of_algorithm_3_by_hand() -> None:
-    """Huber, h = 1/2: c = 1. 12 records, 2 of them for validation, lambda = 0.1. c / (lambda n) =
-    1."""
-    printed, corrected = dp(ObjectivePerturbation(n=12, m=2, loss="huber"))
-    assert (printed.status, corrected.status) == ("printed", "corrected")
-    assert printed.epsilon == pytest.approx(1 + 2 * math.log(2), rel=1e-12)
-    assert corrected.epsilon == pytest.approx(1 + math.log(2), rel=1e-11)
-    assert dp(ObjectivePerturbation(m=0, lambda_=1.0, loss="huber"))[0].epsilon == pytest.approx(
-        printed.epsilon
-    )
-    logistic = dp(ObjectivePerturbation(n=20, m=0, d=2))
-    assert logistic[0].epsilon == pytest.approx(1 + 2 * math.log(1.125), rel=1e-12)
-    assert logistic[1].epsilon == pytest.approx(1.0, rel=1e-11)  # alpha lambda n = 2
-    few = dp(ObjectivePerturbation(n=1, m=0, d=2))[1].epsilon
-    s = np.linspace(0, 1, 100_001)
-    assert few == pytest.approx((0.5 * (1 + s) + np.log1p(10 * s * (1 - s))).max(), rel=1e-9)
-    assert few > 1
-
-
 def test_the_budget_of_oplr() -> None:
-    """As long as something is left, alpha' + 2 ln(1 + c / (lambda n)) = alpha. Else half of alpha
-    pays for a larger lambda."""
+    """alpha' + 2 ln(1 + c / (lambda n)) = alpha; or half of alpha pays for a larger lambda."""
     trainer = ObjectivePerturbation(oplr=True, lambda_=0.1, n=100, m=0)
     alpha, lam = trainer.in_force(0.1, 100)
     assert lam == 0.1
@@ -267,96 +199,55 @@ def test_the_budget_of_oplr() -> None:
 @pytest.mark.parametrize("lam", [0.3, 0.05])
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
-    """Densities of every pair of neighbours at many weights. None above the corrected claim, the
-    own pair among the worst."""
+    """Densities of every pair of neighbours at many weights; the own pair is among the worst."""
     mechanism = ObjectivePerturbation(n=3, m=0, loss=loss, lambda_=lam)
     claim = dp(mechanism)[1].epsilon
     at = abs(mechanism.worst_weight) + 1e-9
-    weights = np.unique(np.concatenate([np.linspace(-8, 8, 33), [at, -at, 0.5 + 1e-9, 1.3]]))
+    weights = np.unique(np.concatenate([np.linspace(-8, 8, 17), [at, -at, 0.5 + 1e-9, 1.3]]))
     grid = [-1.0, -0.5, -0.3, 0.0, 0.3, 0.5, 1.0]
     worst, form = 0.0, twin_loss(loss, 0.5)
     for rest in itertools.combinations_with_replacement(grid, 2):
         for w in weights:
             logs = [
-                twin.log_density(
-                    (float(w),), [*(((v,), 1) for v in rest), ((v,), 1)], form, lam, 1.0
-                )
+                twin.log_density((float(w),), [((x,), 1) for x in (*rest, v)], form, lam, 1.0)
                 for v in grid
             ]
             worst = max(worst, max(logs) - min(logs))
     assert worst <= claim * (1 + 1e-9)
-    (case,) = mechanism.pairs()
     own = audit(mechanism, claim=dp(mechanism)[1], mode="exact")
     assert own.verdict == "not refuted"
     assert own.exact is not None
     assert own.exact >= 0.97 * worst
-    assert case.reason
 
 
-@pytest.mark.parametrize(
-    ("name", "loss"),
-    [(name, loss) for name in ("objective", "output") for loss in ("logistic", "huber")],
-)
-def test_exhaustive_mode_is_brute_force(name: str, loss: str) -> None:
-    """Records (x, y), x in {1, 2} over a scale of 2. Every dataset of 3, every replacement, against
-    the twin's probabilities."""
-    algorithm = BOTH[name == "output"]
-    edges = (-0.5, 0.0, 0.5, 0.6)
-    mechanism = algorithm(
-        n=3, m=0, loss=loss, feature_scale=2.0, lambda_=0.4, release="bins", edges=edges
-    )
-    form, values = twin_loss(loss, 0.5), (-1.0, -0.5, 0.5, 1.0)
-    tables = {}
-    for chosen in itertools.product(values, repeat=3):
-        above = [ABOVE[algorithm](t, [((v,), 1) for v in chosen], form, 0.4, 1.0) for t in edges]
-        tables[chosen] = np.log(-np.diff([1.0, *above, 0.0]))
-    worst = max(
-        float((tables[D] - tables[(*D[:i], v, *D[i + 1 :])]).max())
-        for D in tables
-        for i in range(3)
-        for v in values
-    )
-    for claim in dp(mechanism):
-        result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=3, points=2))
-        assert result.verdict == "not refuted"  # of bins, which are a part of the release
-        assert result.exact == pytest.approx(worst, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("alpha", "A"), [(1.0, 40.0), (1.0, 1.0), (1.0, 0.05), (4.0, 0.5), (0.1, 10.0)]
-)
+@pytest.mark.parametrize(("alpha", "A"), [(1.0, 40.0), (1.0, 0.05), (4.0, 0.5)])
 def test_the_bound_for_the_line_is_met(alpha: float, A: float) -> None:
-    """Against random search with polishing: never below what is found, and less than 1 % above."""
+    """Never below what a grid finds, and less than 1 % above."""
     bound = most_on_the_line(alpha, A)
-    rng = np.random.default_rng(7)
-    logistic = twin.logistic()
 
-    def loss(w: float, v: float, new: float) -> float:
-        pulls = [x * logistic[1](x * w) for x in (v, new)]
-        bends = [A + x * x * logistic[2](x * w) for x in (v, new)]
-        return alpha / 2 * abs(pulls[0] - pulls[1]) + max(0.0, math.log(bends[0] / bends[1]))
+    def loss(w: Any, v: Any, new: Any) -> Any:
+        one, other = expit(-v * w), expit(-new * w)
+        bends = (A + v * v * one * (1 - one)) / (A + new * new * other * (1 - other))
+        return alpha / 2 * np.abs(v * one - new * other) + np.maximum(0, np.log(bends))
 
-    best, at = 0.0, (0.0, 0.0, 0.0)
-    for _ in range(20_000):
-        near = rng.random() < 0.8 and best > 0
-        w, v, new = (
-            (at[0] + rng.normal() * 0.05, at[1] + rng.normal() * 0.02, at[2] + rng.normal() * 0.02)
-            if near
-            else (rng.exponential(2), rng.uniform(-1, 1), rng.uniform(-1, 1))
-        )
-        v, new = max(-1.0, min(1.0, v)), max(-1.0, min(1.0, new))
-        if (found := loss(w, v, new)) > best:
-            best, at = found, (w, v, new)
-    assert best <= bound
-    assert bound <= 1.01 * best
+    weights, records = np.linspace(0, 12, 601), np.linspace(-1, 1, 81)
+    best = loss(weights[:, None, None], records[:, None], records).max()
+    assert best <= bound <= 1.01 * best
     w, v, new, _ = worst_pair(alpha, A, 10_000)
     assert loss(w, v, new) >= 0.95 * bound
+
+
+def test_few_records_in_two_dimensions_lose_more_than_alpha() -> None:
+    few = dp(ObjectivePerturbation(n=1, m=0, d=2))[1].epsilon
+    s = np.linspace(0, 1, 100_001)
+    assert few == pytest.approx((0.5 * (1 + s) + np.log1p(10 * s * (1 - s))).max(), rel=1e-9)
+    assert few > 1
 
 
 def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
     """Random pairs and weights with polishing; few records, so that the extra term matters."""
     rng = np.random.default_rng(11)
-    for loss, lam, n in (("logistic", 0.02, 3), ("huber", 0.1, 3), ("logistic", 2.0, 4)):
+    for loss, lam, n in (("logistic", 0.02, 3), ("huber", 0.1, 3)):
         mechanism = ObjectivePerturbation(n=n, m=0, d=2, lambda_=lam, loss=loss)
         claim, form = dp(mechanism)[1].epsilon, twin_loss(loss, 0.5)
 
@@ -364,7 +255,7 @@ def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
             return tuple((x / max(1.0, float(np.linalg.norm(x)))).tolist())
 
         best, at = 0.0, rng.normal(size=(n + 2, 2))
-        for step in range(3000):
+        for step in range(1500):
             tried = (
                 rng.normal(size=(n + 2, 2)) * 2
                 if step % 10 == 0
@@ -378,19 +269,9 @@ def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
         assert best >= 0.4 * claim
 
 
-def test_alpha_is_nearly_lost_in_two_dimensions() -> None:
-    """docs/findings.md, 'Algorithm 3'. lambda = 0.0001, so that one dimension's half of alpha is no
-    general truth."""
-    w, D, E = twin.two_dimensions(1e-4, math.radians(87), 137.0, 10**6)
-    lost = twin.loss_at(w, D, E, twin.logistic(), 1e-4, 1.0)
-    assert 0.99 < lost <= dp(ObjectivePerturbation(n=10**6, m=0, d=2, lambda_=1e-4))[1].epsilon
-
-
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize("lam", [0.1, 0.02])
 def test_minimisers_are_no_farther_apart_than_is_claimed(loss: str, lam: float) -> None:
-    """Every pair of neighbours of 3 records on a grid. The own pair attains the Huber loss's
-    bound."""
     mechanism = OutputPerturbation(n=3, m=0, loss=loss, lambda_=lam)
     form, grid = twin_loss(loss, 0.5), [-1.0, -0.5, 0.0, 0.4, 1.0]
     found: dict[tuple[float, ...], float] = {
@@ -403,9 +284,6 @@ def test_minimisers_are_no_farther_apart_than_is_claimed(loss: str, lam: float) 
         for v, new in itertools.combinations(grid, 2)
     )
     assert worst * lam * 3 / 2 <= dp(mechanism)[-1].epsilon * (1 + 1e-9)
-    if loss == "huber":
-        tight = OutputPerturbation(n=40, m=0, loss=loss, lambda_=lam * 5)
-        assert audit(tight, claim=dp(tight)[0], mode="exact").exact == pytest.approx(1.0, abs=1e-9)
 
 
 # scores
@@ -425,20 +303,14 @@ def test_scores_are_the_twins(algorithm: type[Scored], g: str) -> None:
     np.testing.assert_allclose(scores, expected, atol=1e-13)
     assert 0 < error <= 1.1e-8 * (1 + np.linalg.norm(trained, axis=1).max())
     assert trainer.sizes(data) == (10, 4)
+    scaled = data.X[10, :2] / (3.0, 2.0)
     assert held_out[0] == pytest.approx(
-        [
-            x
-            / s
-            * (1 if data.y[10] else -1)
-            / max(1.0, math.hypot(data.X[10, 0] / 3, data.X[10, 1] / 2))
-            for x, s in zip(data.X[10, :2].tolist(), (3.0, 2.0), strict=True)
-        ]
+        (2 * data.y[10] - 1) * scaled / max(1.0, math.hypot(*scaled))
     )
 
 
 def test_claims_of_theorem_4_by_hand() -> None:
-    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1. ln(2 / 0.02) = 4.605, so beta2 = 2 (1 + 0.4605)
-    as printed."""
+    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1: beta2 = 2 (1 + ln(2 / 0.02) / 10)."""
     shared: dict[str, Any] = {"n": 20, "m": 10, "lambdas": "0.5;2", "delta": 0.02, "loss": "huber"}
     for algorithm in BOTH:
         printed, corrected = stability(algorithm(g="hinge", **shared))
@@ -499,8 +371,7 @@ def test_no_training_record_moves_a_score_by_more_than_is_claimed(
 
 
 def test_beta1_is_attained() -> None:
-    """Huber loss, hinge score. w goes from -1 / (lambda n) to 1 / (lambda n), and the score with
-    it."""
+    """Huber loss, hinge score: w goes from -1 / (lambda n) to 1 / (lambda n)."""
     trainer = OutputPerturbation(n=10, m=2, lambdas="1", loss="huber", g="hinge")
     data = line([-1.0, *[0.0] * 7, -1.0, -1.0])
     q = [
@@ -512,7 +383,6 @@ def test_beta1_is_attained() -> None:
 
 SETTINGS: list[dict[str, Any]] = [
     {"loss": "huber", "g": "hinge", "lambdas": "2"},
-    {"loss": "huber", "g": "logistic", "lambdas": "4;5"},
     {"loss": "logistic", "g": "logistic", "lambdas": "1;2", "alpha": 0.3},
     {"loss": "logistic", "g": "hinge", "lambdas": "0.3", "alpha": 0.5},
 ]
@@ -529,11 +399,8 @@ def test_the_exact_share_of_bad_strings_is_what_counting_finds(
     v = rng.uniform(-1, 1, size=14)
     v[10:] = [0.9, -0.4, 0.0, 1.0]
     data = line(v)
-    changes = (
-        Replace(10, np.array([1.0]), 0),
-        Replace(11, np.array([0.7]), 1),
-        Replace(12, np.array([0.5]), 0),
-    )
+    moves = ((10, 1.0, 0), (11, 0.7, 1), (12, 0.5, 0))
+    changes = tuple(Replace(i, np.array([x]), y) for i, x, y in moves)
     level = (np.arange(40_000) + 0.5) / 40_000
     R = np.where(level < 0.5, np.log(2 * level), -np.log(2 - 2 * level))[:, None]
     trained = [trainer.apply(data, theta, R)[:, 0] for theta in trainer.thetas]
@@ -567,40 +434,20 @@ def test_shares_that_are_not_known() -> None:
     assert wide.bad_share(Compared(base=flat, changes=(FlipLabel(19),)), small) is None
 
 
-def test_theorem_4_is_refuted_and_its_correction_not() -> None:
-    """docs/findings.md, 'Theorem 4'. All but e^-23.8 / 2 of the strings are bad where 1 % may be;
-    exact, and in trials."""
-    trainer = OutputPerturbation(n=110, loss="huber", g="hinge", lambdas="2")
-    printed, corrected = stability(trainer)
-    exact = audit(trainer, claim=printed, mode="exact")
-    assert exact.verdict == "refuted"
-    assert exact.exact == pytest.approx(
-        1
-        - math.exp(-50 * (1 + printed.beta2)) / 2
-        - math.exp(50 * (printed.beta2 / 2 - 0.5) * 2) / 2
-    )
-    assert audit(trainer, claim=printed, mode="monte-carlo", budget=2000).verdict == "refuted"
-    right = audit(trainer, claim=corrected, mode="exact")
-    assert right.verdict == "not refuted"
-    assert right.exact == pytest.approx(0.005, rel=1e-6)
-
-
-@pytest.mark.parametrize("algorithm", BOTH)
-@pytest.mark.parametrize("oplr", [False, True])
+@pytest.mark.parametrize(
+    ("algorithm", "extra"),
+    [(ObjectivePerturbation, {"oplr": True}), *((algorithm, {}) for algorithm in BOTH)],
+)
 @pytest.mark.parametrize("g", ["logistic", "hinge"])
 def test_claims_for_any_number_of_records_are_the_worst_of_all(
-    algorithm: Any, oplr: bool, g: str
+    algorithm: Any, extra: dict[str, Any], g: str
 ) -> None:
-    if oplr and algorithm is OutputPerturbation:
-        pytest.skip("it has no extra term")
-    given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | (
-        {"oplr": True} if oplr else {}
-    )
+    given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | extra
     each = [stability(algorithm(n=n + 1, **given)) for n in range(1, 150)]
     for free, of_n in zip(stability(algorithm(**given)), zip(*each, strict=True), strict=True):
         assert free.beta1 == pytest.approx(max(claim.beta1 for claim in of_n))
         assert free.beta2 == pytest.approx(max(claim.beta2 for claim in of_n))
-    if not oplr:
+    if not extra:
         epsilons = [
             [claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in (1, 2, 5, 29)
         ]
@@ -614,31 +461,16 @@ def test_claims_for_any_number_of_records_are_the_worst_of_all(
 
 @pytest.mark.parametrize("name", ["objective-perturbation", "output-perturbation"])
 def test_parameters_from_the_command_line_and_back(name: str) -> None:
-    given = {
-        "d": "2",
-        "feature_scale": "2;3.5",
-        "lambdas": "0.1;1",
-        "edges": "-1;0.5",
-        "release": "bins",
-        "n": "30",
-        "loss": "huber",
-    }
-    target = resolve(name, given)
+    given = {"d": "2", "release": "bins", "n": "30", "loss": "huber"}
+    lists = {"feature_scale": "2;3.5", "lambdas": "0.1;1", "edges": "-1;0.5"}
+    target = resolve(name, given | lists)
     mechanism: Any = target.mechanism
     assert mechanism.thetas == (0.1, 1.0)
     assert mechanism.cuts == (-1.0, 0.5)
     assert target.labels == (0, 1, 2)
     assert resolve(name, target.parameters).mechanism == mechanism
-    direct = type(mechanism)(
-        d=2,
-        feature_scale=(2, 3.5),
-        lambdas=[0.1, 1],
-        edges=np.array([-1, 0.5]),
-        release="bins",
-        n=30,
-        loss="huber",
-    )
-    assert direct == mechanism
+    numbers = {"feature_scale": (2, 3.5), "lambdas": [0.1, 1], "edges": np.array([-1, 0.5])}
+    assert type(mechanism)(d=2, release="bins", n=30, loss="huber", **numbers) == mechanism
 
 
 @pytest.mark.parametrize("algorithm", BOTH)
@@ -652,9 +484,7 @@ def test_data_that_do_not_fit(algorithm: type[Scored]) -> None:
         arguments: dict[str, Any] = parameters
         with pytest.raises(InvalidInput, match=said):
             algorithm(**arguments).prepare(data)
-    with pytest.raises(
-        InvalidInput, match="m = 0: must be an integer >= 1, for there to be a score"
-    ):
+    with pytest.raises(InvalidInput, match="m = 0: must be an integer >= 1, for there to be a sc"):
         algorithm(m=0).score(np.zeros((1, 1)), data)
 
 

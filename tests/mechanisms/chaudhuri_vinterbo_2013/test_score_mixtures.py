@@ -1,5 +1,4 @@
-"""Fresh coins: the law of the index against sums over all pairs of random strings, against all
-combinations of scores, and draws."""
+"""Fresh coins: the law of the index against sums over random strings and over scores."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ def noises(size: int) -> Array:
 
 
 def twin(mechanism: Validate, data: Labelled, size: int = 2000) -> Array:
-    """P[i wins] for two parameters. A plain sum over pairs of random strings of the chance with
-    those scores."""
+    """P[i wins] for two parameters: a plain sum over pairs of random strings."""
     trainer: Any = mechanism.trainer
     first, second = (
         trainer.score(trainer.apply(data, theta, noises(size)), data)[0] for theta in trainer.thetas
@@ -66,10 +64,8 @@ def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width
     """Scaled noise 30 times smaller than the scores need makes the index tell much."""
     data = records(3)
     mechanism = Validate(base=base, m=3, coins="fresh", alpha2=30.0)
-    scale = mechanism.scale(data)
-    found = fresh_log_p(
-        mechanism.trainer, data, located(mechanism.trainer, data), scale, half_width
-    )
+    trainer, scale = mechanism.trainer, mechanism.scale(data)
+    found = fresh_log_p(trainer, data, located(trainer, data), scale, half_width)
     assert found is not None
     log_p, error = found
     assert error <= max(2.01 * half_width, 0.01) + 1e-6
@@ -78,17 +74,15 @@ def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width
 
 @pytest.mark.parametrize("base", BASES)
 def test_bins_hold_the_scores_that_they_stand_for(base: str) -> None:
-    """Dvoretzky, Kiefer and Wolfowitz. Empirical shares of scores lie between those of the bins
-    moved by a half width."""
+    """Dvoretzky, Kiefer and Wolfowitz: of the empirical shares of scores."""
     data, size = records(4), 100_000
     trainer: Any = Validate(base=base, m=3).trainer
     found = score_mixture(trainer, data, 1.0, trainer.locate(data, 1.0), 0.01)
     assert found is not None
     assert np.exp(found.log_p).sum() == pytest.approx(1, abs=1e-9)
     assert found.astray <= 1e-15
-    drawn, _ = trainer.score(
-        trainer.apply(data, 1.0, trainer.noise(size, np.random.default_rng(0))), data
-    )
+    R = trainer.noise(size, np.random.default_rng(0))
+    drawn, _ = trainer.score(trainer.apply(data, 1.0, R), data)
     slack = math.sqrt(math.log(2 / 1e-6) / (2 * size))
     for t in np.linspace(drawn.min(), drawn.max(), 41):
         share = float((drawn <= t).mean())
@@ -105,7 +99,7 @@ def mixture(rng: np.random.Generator, size: int) -> Mixture:
 
 
 @pytest.mark.parametrize(("k", "size"), [(1, 3), (2, 5), (3, 6), (5, 4)])
-@pytest.mark.parametrize("scale", [0.03, 0.5, 20.0])
+@pytest.mark.parametrize("scale", [0.03, 20.0])
 def test_mixtures_follow_the_sum_over_all_combinations(k: int, size: int, scale: float) -> None:
     rng = np.random.default_rng(k)
     mixtures = [mixture(rng, size) for _ in range(k)]
@@ -120,7 +114,7 @@ def test_mixtures_follow_the_sum_over_all_combinations(k: int, size: int, scale:
     assert np.abs(found[0] - np.log(expected)).max() <= found[1] + 1e-10
 
 
-@pytest.mark.parametrize("k", [2, 7, 20])
+@pytest.mark.parametrize("k", [2, 20])
 def test_scores_that_are_certain_have_the_law_of_frozen_strings(k: int) -> None:
     q = 3 * np.random.default_rng(k).normal(size=k)
     found = mixture_log_p([Mixture(values=q[[j]], log_p=np.zeros(1)) for j in range(k)], 0.7)
@@ -131,8 +125,7 @@ def test_scores_that_are_certain_have_the_law_of_frozen_strings(k: int) -> None:
 
 
 def test_what_is_astray_is_counted() -> None:
-    """Two equal scores, a tenth of one of them anywhere. Chances of a half may be wrong by that
-    tenth."""
+    """Two equal scores, a tenth of one anywhere: chances of a half may be wrong by that tenth."""
     sure, vague = (
         Mixture(values=np.zeros(1), log_p=np.zeros(1), astray=astray) for astray in (0.0, 0.1)
     )
@@ -144,13 +137,12 @@ def test_what_is_astray_is_counted() -> None:
     assert mixture_log_p([sure] * 21, 1.0) is None
 
 
-def test_bins_that_would_be_too_many_give_no_law() -> None:
-    mechanism = Validate(base=BASES[1], m=3, coins="fresh", beta1=1e-7, beta2=1e-7)
-    assert mechanism.distribution(mechanism.prepare(records(1)), QUERY) is None
-
-
 @pytest.mark.parametrize("base", ["output-perturbation,d=2,lambdas=0.1;1", "histogram,n=40"])
-def test_more_dimensions_have_no_law(base: str) -> None:
+def test_more_dimensions_or_too_many_bins_have_no_law(base: str) -> None:
+    mechanism: Validate | ValidateTrain = Validate(
+        base=BASES[1], m=3, coins="fresh", beta1=1e-7, beta2=1e-7
+    )
+    assert mechanism.distribution(mechanism.prepare(records(1)), QUERY) is None
     data = Labelled(np.random.default_rng(0).uniform(size=(40, 2)), np.array([0, 1] * 20))
     for mechanism in (
         Validate(base=base, m=3, coins="fresh"),
@@ -160,8 +152,7 @@ def test_more_dimensions_have_no_law(base: str) -> None:
 
 
 def test_a_label_is_that_of_the_chosen_parameter_trained_afresh() -> None:
-    """For two parameters. Chances of the index by the sum over strings, times those of a sign among
-    them."""
+    """For two parameters: chances of the index times those of a sign among the strings."""
     data, base, size = records(5), "output-perturbation,lambdas=0.1;1", 4000
     mechanism = ValidateTrain(base=base, m=3, alpha2=20.0)
     law = mechanism.distribution(mechanism.prepare(data), points([[0.5], [-0.2], [0.0]], "queries"))

@@ -1,5 +1,4 @@
-"""Slow twins of the two algorithms of section 6.1 of Chaudhuri and Vinterbo (2013). The text, line
-by line."""
+"""Slow twins of the algorithms of section 6.1 of Chaudhuri and Vinterbo (2013), line by line."""
 
 from __future__ import annotations
 

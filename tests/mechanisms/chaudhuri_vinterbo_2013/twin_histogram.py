@@ -1,5 +1,4 @@
-"""Slow twin of Algorithm 5 and Equation 6 (Chaudhuri and Vinterbo 2013). The score too; in
-fractions where there is no noise."""
+"""Slow twin of Algorithm 5 and Equation 6 (Chaudhuri and Vinterbo 2013), largely in fractions."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ def laplace_above(t: float, center: float, scale: float) -> float:
 
 
 def second_is_fuller(first: int, second: int, alpha: float) -> float:
-    """P[max(0, second + noise) > max(0, first + noise)] by quadrature over the noise of the
-    first."""
+    """P[max(0, second + noise) > max(0, first + noise)], by quadrature over the first noise."""
     scale = 2 / alpha
 
     def integrand(t: float) -> float:
@@ -69,8 +67,7 @@ def second_is_fuller(first: int, second: int, alpha: float) -> float:
 
 
 def two_bin_log_density(ratio: float, a: int, b: int, alpha: float) -> float:
-    """Log-density of n~_1 / n~_2 at a ratio, for counts a < ratio b. Integral over y = n~_2 of y
-    times both densities."""
+    """Log-density of n~_1 / n~_2 at a ratio, for counts a < ratio b: an integral over y = n~_2."""
     scale = 2 / alpha
     low, high = sorted((a / ratio, float(b)))
 

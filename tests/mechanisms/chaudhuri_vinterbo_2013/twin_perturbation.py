@@ -76,10 +76,7 @@ def laplace_above(r: float) -> float:
 
 
 def objective_above(t: float, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
-    """P[w* >= t] on the line.
-
-    The derivative at t is negative, -2 R / (alpha n) > its part without R.
-    """
+    """P[w* >= t] on the line: the derivative at t is negative."""
     return laplace_above(alpha * size(data) / 2 * gradient((t,), data, loss, lam, (0.0,))[0])
 
 
@@ -91,8 +88,7 @@ def output_above(t: float, data: Dataset, loss: Loss, lam: float, alpha: float) 
 
 
 def log_density(w: Vector, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
-    """Log-density of Algorithm 3 at w up to a constant of d, alpha and n. -||R(w)|| + ln det dR/dw,
-    for d <= 2."""
+    """Log-density of Algorithm 3 at w up to a constant: -||R(w)|| + ln det dR/dw, for d <= 2."""
     n, d = size(data), len(w)
     R = [alpha * n / 2 * g for g in gradient(w, data, loss, lam, (0.0,) * d)]
     bends = [(count * loss[2](dot(w, v)), v) for v, count in data]

@@ -1,5 +1,4 @@
-"""Baselines and stable learners on thresholds in one and two dimensions, of breast cancer features.
-Every query is audited. Benign, label 1, is where a feature is small: its sign is turned."""
+"""Baselines and stable learners on thresholds of breast cancer features, every query audited."""
 
 from __future__ import annotations
 
@@ -18,21 +17,19 @@ FEATURES = {"thresholds": [27], "corners": [27, 20]}
 """Worst concave points, worst radius."""
 CORNER = "dpassay.mechanisms.shared.erm_class:corner"
 ENTRIES: list[tuple[str, str, dict[str, Any]]] = [
-    *(
-        ("bagged", H, {"r": 25, "learner": learner})
-        for H, learner in (("thresholds", "threshold"), ("corners", CORNER))
-    ),
+    ("bagged", "thresholds", {"r": 25, "learner": "threshold"}),
+    ("bagged", "corners", {"r": 25, "learner": CORNER}),
     ("bagged", "thresholds", {"how": "subset"}),
     ("bagged", "corners", {"how": "subset", "r": 20, "learner": CORNER}),
-    ("label-flip", "thresholds", {"base": "bagged,r=25"}),
     ("label-flip", "corners", {"base": f"bagged,r=25,learner={CORNER}"}),
-    *(("stable-learner", H, {"H": H}) for H in FEATURES),
-    *(("label-flip", H, {"base": f"stable-learner,H={H}"}) for H in FEATURES),
+    ("stable-learner", "thresholds", {"H": "thresholds"}),
+    ("label-flip", "thresholds", {"base": "stable-learner,H=thresholds"}),
+    ("label-flip", "corners", {"base": "stable-learner,H=corners"}),
 ]
 
 
 def data_of(H: str) -> tuple[Labelled, Labelled]:
-    """Training records, and others to ask about."""
+    """Training records, and others to ask about. Benign, label 1, is where a feature is small."""
     table = load(BUILT_IN, None).data
     order = np.random.default_rng(0).permutation(len(table))
     data = Labelled(-table.X[:, FEATURES[H]], table.y).take(order)

@@ -1,5 +1,4 @@
-"""Relabelling: its law, its quadrature, the constants of Theorem 5 and its lemmas. Those of its
-proof."""
+"""Relabelling: its law, its quadrature, the constants of Theorem 5, its lemmas and their proofs."""
 
 from __future__ import annotations
 
@@ -15,7 +14,6 @@ from scipy.special import expit, gamma, logit
 from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import two_sided
-from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
 from dpassay.mechanisms.dagan_feldman_2020.random_sums import (
     STEP,
@@ -23,36 +21,19 @@ from dpassay.mechanisms.dagan_feldman_2020.random_sums import (
     quadrature_error,
 )
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
-from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, RealisableLearner, chances_of
+from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, chances_of
 from dpassay.mechanisms.shared.function_class import Functions
-from dpassay.mechanisms.shared.hypothesis_class import Rule, column
+from dpassay.mechanisms.shared.hypothesis_class import Rule
 from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
 from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.test_exhaustive_twins import compare, exhaust
 
-SHAPES = [
-    pytest.param("thresholds", "least", 3, {"n": 3}, id="thresholds"),
-    pytest.param(
-        "thresholds",
-        "greatest",
-        3,
-        {"n": 3, "n_prime": 2, "eta": 0.5, "r": 2},
-        id="thresholds,greatest",
-    ),
-    pytest.param(
-        "thresholds",
-        "least",
-        2,
-        {"n": 4, "n_prime": 3, "eta": 0.2, "r": 3, "alpha": 0.01},
-        id="thresholds,n=4",
-    ),
-    pytest.param(
-        "intervals", "least", 3, {"n": 3, "n_prime": 2, "eta": 0.3, "r": 2}, id="intervals"
-    ),
-    pytest.param(
-        "functions", "greatest", 2, {"n": 3, "n_prime": 1, "eta": 0.3, "r": 3}, id="functions"
-    ),
+SHAPES: list[tuple[str, Rule, int, dict[str, Any]]] = [
+    ("thresholds", "least", 3, {"n": 3}),
+    ("thresholds", "greatest", 2, {"n": 4, "n_prime": 3, "eta": 0.2, "r": 3, "alpha": 0.01}),
+    ("intervals", "least", 3, {"n": 3, "n_prime": 2, "eta": 0.3, "r": 2}),
+    ("functions", "greatest", 2, {"n": 3, "n_prime": 1, "eta": 0.3, "r": 3}),
 ]
 
 
@@ -61,32 +42,19 @@ def test_law_and_worst_case_are_the_twins(
     name: str, rule: Rule, N: int, parameters: dict[str, Any]
 ) -> None:
     """Every claim is verified on the domain."""
-    mechanism = Relabelled(H=name, points=N, representative=rule, **parameters)
-    law = functools.partial(
-        twin.relabelled,
-        n_prime=mechanism.n_prime,
-        eta=mechanism.eta,
-        r=mechanism.r,
-        alpha=mechanism.alpha,
-        H=twin.functions(name, N),
-        rule=rule,
-    )
-    given = {"H": name, "points": N, "representative": rule} | parameters
+    given: dict[str, Any] = {"H": name, "points": N, "representative": rule, **parameters}
+    mechanism, H = Relabelled(**given), twin.functions(name, N)
+    sizes = {each: getattr(mechanism, each) for each in ("n_prime", "eta", "r", "alpha")}
+    law = functools.partial(twin.relabelled, **sizes, H=H, rule=rule)
     results = compare("relabelled", given, mechanism.n, N, law, error=2e-9)
     assert {result.verdict for result in results} == {"verified"}
 
 
-@pytest.mark.parametrize("rule", ["least", "greatest"])
-def test_its_own_worst_case_is_the_worst_of_three_records(rule: str) -> None:
-    mechanism = Relabelled(n=3, representative=rule)  # type: ignore[arg-type]
-    for claim in mechanism.claims:
-        own = audit(mechanism, claim=claim, mode="exact").exact
-        (found,) = [
-            result.exact
-            for result in exhaust("relabelled", {"n": 3, "representative": rule}, 3, 3)
-            if result.claim == claim
-        ]
-        assert own == pytest.approx(found, rel=1e-8)
+def test_its_own_worst_case_is_the_worst_of_three_records() -> None:
+    mechanism = Relabelled(n=3, representative="greatest")
+    for result in exhaust("relabelled", {"n": 3, "representative": "greatest"}, 3, 3):
+        own = audit(mechanism, claim=result.claim, mode="exact").exact
+        assert own == pytest.approx(result.exact, rel=1e-8)
 
 
 def tied(n: int, seed: int, values: int = 6) -> Labelled:
@@ -96,12 +64,11 @@ def tied(n: int, seed: int, values: int = 6) -> Labelled:
 
 
 @pytest.mark.parametrize("rule", ["least", "greatest", "middle"])
-@pytest.mark.parametrize(("n", "n_prime"), [(7, 1), (9, 4), (8, 8), (11, 3)])
+@pytest.mark.parametrize(("n", "n_prime"), [(7, 1), (9, 4), (6, 6)])
 def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(
     rule: Rule, n: int, n_prime: int
 ) -> None:
-    """Values and errors sorted, numbers of labellings, votes by rank, against hypotheses that
-    predict."""
+    """Votes by rank against hypotheses that predict."""
     data, queries = tied(n, seed=n), points(np.arange(-1, 7, 0.5)[:, None], "queries")
     mechanism = Relabelled(n=n, n_prime=n_prime, eta=0.2, r=3, representative=rule)
     law = mechanism.distribution(mechanism.prepare(data), queries)
@@ -111,21 +78,8 @@ def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(
     np.testing.assert_allclose(law.p.T, 0.1 + 0.8 * p, rtol=law.error + 1e-14)
 
 
-@pytest.mark.parametrize("rule", ["least", "greatest", "middle"])
-@pytest.mark.parametrize(("n", "values", "r"), [(1, 1, 1), (9, 4, 3), (30, 8, 7), (30, 1000, 30)])
-def test_votes_by_rank_are_those_of_the_hypotheses(rule: Rule, n: int, values: int, r: int) -> None:
-    """Of every labelling, at queries on, between and beyond the values."""
-    data = tied(n, n + values, values)
-    line = Line.of(data, 0)
-    labels = line.ranks >= np.arange(len(line.values) + 1)[:, None]
-    learner = RealisableLearner(H=Thresholds(), rule=rule, r=r, rate=1.0)
-    queries = points(np.append(line.values, np.arange(-1, values + 1, 0.5))[:, None], "queries")
-    found = line.votes(learner, data.X, queries)
-    np.testing.assert_array_equal(found, learner.votes(data.X, labels, queries))
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("scale", [0.1, 20.0])
 def test_the_quadrature_against_enumeration(seed: int, scale: float) -> None:
     """Each probability is within its bound, and they sum to 1, however unlike the weights are."""
     rng = np.random.default_rng(seed)
@@ -168,33 +122,19 @@ def test_a_thousand_records() -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(1000, 1))
     data = Labelled(x, (x[:, 0] + rng.normal(size=1000) > 0).astype(int))
-    mechanism, queries = (
-        Relabelled(n=1000, n_prime=50, eta=0.01, r=60),
-        points([[-1.0], [0.0], [0.5]], "queries"),
-    )
+    mechanism = Relabelled(n=1000, n_prime=50, eta=0.01, r=60)
+    queries = points([[-1.0], [0.0], [0.5]], "queries")
     state = mechanism.prepare(data)
     law = mechanism.distribution(state, queries)
     assert law is not None
-    draws = mechanism.sample(state, queries, 20_000, rng)
+    draws = mechanism.sample(state, queries, 5_000, rng)
     counts = np.stack([(draws == y).sum(axis=0) for y in (0, 1)], axis=1)
-    assert two_sided(counts, 20_000, law).min() > 1e-3
+    assert two_sided(counts, 5_000, law).min() > 1e-3
 
 
 def test_absent_labellings_take_no_part() -> None:
     chances = chances_of(np.array([[5, 3, 4]]), 1000.0, np.array([[True, False, True]]))
     assert chances.tolist() == [[0.0, 0.0, 1.0]]
-
-
-def test_default_sizes() -> None:
-    mechanism = Relabelled(n=400)
-    assert (mechanism.n_prime, mechanism.eta, mechanism.r, mechanism.rate) == (20, 0.0125, 40, 0.2)
-    assert mechanism.epsilon == 0.2
-    assert Relabelled(n=400, n_prime=100).epsilon == 0.25
-
-
-def test_other_numbers_of_records_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="n = 8: must be the number of records, 9"):
-        Relabelled(n=8).prepare(tied(9, seed=0))
 
 
 # The constants
@@ -205,10 +145,8 @@ def flipped(p: Any, alpha: float) -> Any:
     return alpha + (1 - 2 * alpha) * p
 
 
-@pytest.mark.parametrize("alpha", [0.001, 0.1, 0.4])
-@pytest.mark.parametrize(
-    ("factor", "delta"), [(1.01, 0.0), (1.01, 0.2), (3.0, 0.01), (90.0, 0.05), (1.0, 0.0)]
-)
+@pytest.mark.parametrize("alpha", [0.001, 0.4])
+@pytest.mark.parametrize(("factor", "delta"), [(1.01, 0.2), (3.0, 0.01), (90.0, 0.05), (1.0, 0.0)])
 def test_flipped_bounds_are_the_largest_ratios_of_a_grid(
     factor: float, delta: float, alpha: float
 ) -> None:
@@ -221,10 +159,9 @@ def test_flipped_bounds_are_the_largest_ratios_of_a_grid(
         assert found(factor, delta, alpha) == pytest.approx(largest, abs=1e-3)
 
 
-@pytest.mark.parametrize("alpha", [0.001, 0.1, 0.4])
+@pytest.mark.parametrize("alpha", [0.001, 0.4])
 @pytest.mark.parametrize(
-    ("share", "shift", "reach"),
-    [(0.05, 0.6, 4.0), (0.5, 3.0, 2.0), (0.3, 0.1, 0.4), (1.0, 1.0, 2.0)],
+    ("share", "shift", "reach"), [(0.05, 0.6, 4.0), (0.5, 3.0, 2.0), (1.0, 1.0, 2.0)]
 )
 def test_flipped_stable_is_the_largest_ratio_of_a_grid(
     share: float, shift: float, reach: float, alpha: float
@@ -235,41 +172,31 @@ def test_flipped_stable_is_the_largest_ratio_of_a_grid(
     p, q = (1 - share) * moved + share * high, (1 - share) * a + share * low
     largest = float(np.log(flipped(p, alpha) / flipped(q, alpha)).max())
     found = bounds.flipped_stable(share, shift, reach, alpha)
+    moves = bounds.stability(share, shift, reach)
     assert found == pytest.approx(largest, abs=1e-8)
-    assert (p - q).max() <= bounds.stability(share, shift, reach) + 1e-12
-    assert (
-        found
-        <= math.log(1 + (1 - 2 * alpha) / alpha * bounds.stability(share, shift, reach)) + 1e-12
-    )
+    assert (p - q).max() <= moves + 1e-12
+    assert found <= math.log(1 + (1 - 2 * alpha) / alpha * moves) + 1e-12
 
 
 @pytest.mark.parametrize("H", [Thresholds(), Intervals(), Functions(points=3)])
 @pytest.mark.parametrize(("n", "n_prime", "eta"), [(8, 4, 0.3), (7, 6, 0.2), (9, 3, 0.5)])
 def test_net_failure_bounds_what_is_enumerated(H: Any, n: int, n_prime: int, eta: float) -> None:
-    """Distinct points are worst for lines. A net misses no pair of labellings that differ on more
-    than eta of the others."""
-    x = (
-        np.arange(1.0, n)[:, None]
-        if not isinstance(H, Functions)
-        else np.arange(n - 1.0)[:, None] % 3 + 1
-    )
+    """Distinct points are worst for lines. A net misses no pair that differ on more than eta."""
+    x = np.arange(n - 1.0)[:, None] % (3 if isinstance(H, Functions) else n) + 1
     labels = H.predict(H.representatives(x, "least"), x)
-    subsets = list(itertools.combinations(range(n - 1), n_prime - 1))
-    failed = 0
-    for subset in subsets:
-        rows = labels[np.lexsort(labels[:, list(subset)].T)] if subset else labels
-        failed += any(
-            (h != g).sum() > eta * (n - 1) and not (h != g)[list(subset)].any()
-            for h, g in itertools.combinations(rows, 2)
-        )
-    assert failed / len(subsets) <= bounds.net_failure(H, n, n_prime, eta) + 1e-12
-    assert column(x, 0).shape == (n - 1,)
+    apart = np.array([h != g for h, g in itertools.combinations(labels, 2)])
+    far = apart[apart.sum(axis=1) > eta * (n - 1)]
+    subsets = itertools.combinations(range(n - 1), n_prime - 1)
+    failed = [bool((~far[:, list(subset)].any(axis=1)).any()) for subset in subsets]
+    assert np.mean(failed) <= bounds.net_failure(H, n, n_prime, eta) + 1e-12
 
 
-def test_printed_constant_by_hand() -> None:
-    """n = 400: 1 + 4 e^6 20 / 380 = 85.93, times e^0.6 is 156.6. The bound reaches 1 at p' = 0.95 /
-    156.6."""
-    printed, corrected, stable = Relabelled(n=400).claims
+def test_default_sizes_and_printed_constant_by_hand() -> None:
+    """1 + 4 e^6 20 / 380 = 85.93, times e^0.6 is 156.6; the bound is 1 at p' = 0.95 / 156.6."""
+    mechanism = Relabelled(n=400)
+    assert (mechanism.n_prime, mechanism.eta, mechanism.r, mechanism.rate) == (20, 0.0125, 40, 0.2)
+    assert (mechanism.epsilon, Relabelled(n=400, n_prime=100).epsilon) == (0.2, 0.25)
+    printed, corrected, stable = mechanism.claims
     assert printed.promised == pytest.approx(math.log(0.9 / (0.1 + 0.8 * 0.95 / 156.57)), abs=1e-4)
     assert printed.promised < math.log(9)
     assert corrected.promised < 0.42
@@ -280,12 +207,10 @@ def test_lemma_10s_way_wins_where_hardly_anything_is_flipped() -> None:
     """n' / n = 0.002, alpha = 1e-6: 1 + 4 e^3 0.002 = 1.16, against 1 + 0.002 / 1e-6 = 2001."""
     mechanism = Relabelled(n=10**6, n_prime=2000, eta=0.025, r=10**6, alpha=1e-6)
     assert bounds.net_failure(mechanism.family, 10**6, 2000, 0.025) < 1e-15
-    assert bounds.flipped_stable(0.002, 3 * mechanism.rate, 20.0, 1e-6) == pytest.approx(
-        math.log(2001), abs=0.01
-    )
-    assert mechanism.proven_loss() == pytest.approx(
-        math.log(1 + 4 * math.e**3 * 0.002 / 0.998), abs=1e-3
-    )
+    stable = bounds.flipped_stable(0.002, 3 * mechanism.rate, 20.0, 1e-6)
+    assert stable == pytest.approx(math.log(2001), abs=0.01)
+    expected = math.log(1 + 4 * math.e**3 * 0.002 / 0.998)
+    assert mechanism.proven_loss() == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("H", ["thresholds", "intervals", "corners"])
@@ -293,7 +218,7 @@ def test_lemma_10s_way_wins_where_hardly_anything_is_flipped() -> None:
 def test_random_neighbours_keep_the_claims(H: str, rule: Rule) -> None:
     rng = np.random.default_rng(8)
     queries = points(rng.normal(size=(6, 2)), "queries")
-    for trial in range(12):
+    for _ in range(6):
         n = int(rng.integers(2, 9))
         mechanism = Relabelled(
             n=n,
@@ -312,7 +237,7 @@ def test_random_neighbours_keep_the_claims(H: str, rule: Rule) -> None:
             for each in ((X, y), (other, flip))
         ]
         assert laws[0] is not None
-        assert laws[1] is not None, trial
+        assert laws[1] is not None
         *_, private, stable = mechanism.claims
         assert np.abs(laws[0].log_p - laws[1].log_p).max() <= private.promised
         assert np.abs(laws[0].p - laws[1].p).max() <= stable.promised
@@ -320,19 +245,16 @@ def test_random_neighbours_keep_the_claims(H: str, rule: Rule) -> None:
 
 # The lemmas
 
-LEMMAS = [
-    ("thresholds", 3, 4, 2, 0.25, 4, "least"),
-    ("thresholds", 3, 4, 2, 0.34, 4, "greatest"),
-    ("thresholds", 2, 5, 2, 0.25, 5, "least"),
-    ("functions", 2, 4, 2, 0.25, 4, "least"),
-]
 
-
-@pytest.mark.parametrize(("name", "N", "n", "n_prime", "eta", "r", "rule"), LEMMAS)
+@pytest.mark.parametrize(
+    ("name", "N", "eta", "rule"),
+    [("thresholds", 2, 0.34, "greatest"), ("functions", 2, 0.25, "least")],
+)
 def test_lemmas_10_and_11_with_every_inequality_of_their_proofs(
-    name: str, N: int, n: int, n_prime: int, eta: float, r: int, rule: str
+    name: str, N: int, eta: float, rule: str
 ) -> None:
-    found = worst(name, N, n, n_prime, eta, r, rule)
+    n = r = 4
+    found = worst(name, N, n, 2, eta, r, rule)
     moved, rate = math.floor(eta * (n - 1)) + 1, 1 / (eta * n)
     assert rate <= 1
     assert found.loss == pytest.approx(moved / n)
@@ -342,22 +264,3 @@ def test_lemmas_10_and_11_with_every_inequality_of_their_proofs(
     assert found.phi <= math.exp(min(moved, r) * rate) <= math.e**2
     assert 1.5 < found.lemma_10 <= 4 * math.exp((2 * moved + min(moved, r)) * rate) <= 4 * math.e**6
     assert 1.5 < found.lemma_11 <= math.exp(3 * rate)
-
-
-def test_lemma_11_is_tight() -> None:
-    """80 blocks of one record; T = {1} has h = 1 from 1 on, and h = 0. Votes at 2 come from the
-    blocks at 1 or 2 alone. A record labelled 0 at 3 becomes one labelled 1 at 2: h = 1 gains a vote
-    and an error less, h = 0 has an error more."""
-    n, x = 80, np.array([3.0] + [1.0] * 20 + [3.0] * 59)
-    y = np.array([0] + [1] * 36 + [0] * 43)
-    mechanism = Relabelled(n=n, n_prime=1, eta=1 / n, r=n)
-    moved, flipped_y = x.copy(), y.copy()
-    moved[0], flipped_y[0] = 2.0, 1
-    p = [
-        mechanism.given(
-            Labelled(each[:, None], labels), np.ones((1, 1)), points([[2.0]], "queries")
-        )[1, 0]
-        for each, labels in ((x, y), (moved, flipped_y))
-    ]
-    assert mechanism.rate == 1.0
-    assert 2.98 < math.log(p[1] / p[0]) <= 3

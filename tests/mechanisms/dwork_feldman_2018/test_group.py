@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 
 from dpassay.api import audit
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.exact import any_size, both_directions, group_laws, readable
+from dpassay.engine.exact import any_size
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
@@ -25,39 +26,29 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanisms.dwork_feldman_2018.group import Group, chained_delta, printed_delta
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel, Pairs, Several
-from dpassay.targets.groups import groups_for, silent
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk as walk
 from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk_overview as bias
 from tests.mechanisms.dwork_feldman_2018 import twin_soft_majority as vote
-from tests.mechanisms.dwork_feldman_2018.twin_group import Law, chain, groups_apart, worst_losses
+from tests.mechanisms.dwork_feldman_2018.twin_group import chain, groups_apart, worst_losses
 
-SMALL = [
-    pytest.param(
-        "soft-majority,r=3,learner=majority",
-        functools.partial(vote.theorem, r=3, learner=vote.majority),
-        id="vote",
+BASES = {
+    "soft-majority,r=3,learner=majority": functools.partial(
+        vote.theorem, r=3, learner=vote.majority
     ),
-    pytest.param(
-        "soft-majority-overview,r=2,learner=majority",
-        functools.partial(vote.overview, r=2, learner=vote.majority),
-        id="vote-overview",
+    "soft-majority-overview,r=2,learner=majority": functools.partial(
+        vote.overview, r=2, learner=vote.majority
     ),
-    pytest.param(
-        "projected-walk,T=2", functools.partial(walk.probability_of_one, T=2, ties="sum"), id="walk"
+    "projected-walk,T=2": functools.partial(walk.probability_of_one, T=2, ties="sum"),
+    "projected-walk-overview,alpha=0.2,ties=index": functools.partial(
+        bias.probability_of_one, alpha=0.2, ties="index"
     ),
-    pytest.param(
-        "projected-walk-overview,alpha=0.2,ties=index",
-        functools.partial(bias.probability_of_one, alpha=0.2, ties="index"),
-        id="walk-overview",
-    ),
-]
+}
 
 
-@pytest.mark.parametrize(("base", "law"), SMALL)
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_the_worst_of_all_groups_is_the_twins(base: str, law: Law, k: int) -> None:
-    law = functools.cache(functools.partial(law, epsilon=0.5))  # type: ignore[call-arg]
+@pytest.mark.parametrize(("base", "k"), list(zip(BASES, (2, 3, 5, 2), strict=True)))
+def test_the_worst_of_all_groups_is_the_twins(base: str, k: int) -> None:
+    law = functools.cache(functools.partial(BASES[base], epsilon=0.5))
     settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
     expected = worst_losses(law, 3, 2, k)
     for result in assay([resolve("group", {"k": k, "base": base, "epsilon": 0.5})], None, settings):
@@ -67,9 +58,8 @@ def test_the_worst_of_all_groups_is_the_twins(base: str, law: Law, k: int) -> No
             for cell in result.evidence.cells
             if result.evidence.groups[cell.group].kind == "domain"
         ]
-        assert [cell.exact.value for cell in cells if cell.exact] == pytest.approx(
-            expected, abs=1e-12
-        )
+        losses = [cell.exact.value for cell in cells if cell.exact]
+        assert losses == pytest.approx(expected, abs=1e-12)
         assert result.evidence.searched["pairs"] == len(groups_apart(3, 2, k)) / 2
         for cell in cells:
             pairs = result.evidence.groups[cell.group].pairs
@@ -84,35 +74,19 @@ def sigma(t: float) -> float:
     return 1 / (1 + math.exp(-t))
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 9])
-@pytest.mark.parametrize(
-    ("base", "size"),
-    [("soft-majority,r=5", 5), ("soft-majority,r=25", 25), ("projected-walk,T=8", 8)],
-)
-def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(
-    base: str, size: int, k: int
-) -> None:
+@pytest.mark.parametrize("k", [1, 3, 9])
+@pytest.mark.parametrize(("base", "size"), [("soft-majority,r=25", 25), ("projected-walk,T=8", 8)])
+def test_worst_case_of_any_size_is_the_hand_formula(base: str, size: int, k: int) -> None:
     """The log-odds rise from -epsilon size / 2 by epsilon per record, up to epsilon size / 2."""
     target = resolve("group", {"k": k, "base": base, "epsilon": 0.4})
     found = any_size(target, target.claims[0])
     expected = math.log(sigma(0.4 * min(size, 2 * k - size) / 2) / sigma(-0.4 * size / 2))
     assert found is not None
     assert found.loss == pytest.approx(expected, abs=1e-12)
-    assert found.loss <= target.claims[0].promised
     assert ("k replace" in found.argument) == (k > 1)
-    own = [group_laws(target, case, silent) for case in groups_for(target, None)]
-    losses = [
-        both_directions(laws, readable(target, target.claims[0], laws.law)).value.max()
-        for laws in own
-        if laws
-    ]
-    assert len(losses) == len(own) > 0
-    assert max(losses) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("T", "k", "ties"), [(1, 2, "sum"), (2, 2, "sum"), (2, 2, "index"), (2, 1, "sum")]
-)
+@pytest.mark.parametrize(("T", "k", "ties"), [(1, 2, "sum"), (2, 2, "index"), (2, 1, "sum")])
 def test_k_replacements_move_the_walk_by_anything_up_to_2k(T: int, k: int, ties: str) -> None:
     """The argument `several` of the walk, by brute force. Three records, two points and one beyond
     the query."""
@@ -128,14 +102,13 @@ def test_k_replacements_move_the_walk_by_anything_up_to_2k(T: int, k: int, ties:
 
 
 def test_without_an_argument_for_several_records_nothing_is_said_of_any_size() -> None:
-    target = resolve("group", {"base": "projected-walk-overview"})
-    assert target.reachable() is not None
-    assert any_size(target, target.claims[0]) is None
-    alone = resolve("group", {"base": "projected-walk-overview", "k": 1})
-    assert any_size(alone, alone.claims[0]) is not None
+    for k in (1, 3):
+        target = resolve("group", {"base": "projected-walk-overview", "k": k})
+        assert target.reachable() is not None
+        assert (any_size(target, target.claims[0]) is None) is (k > 1)
 
 
-def facts(claim: Claim) -> tuple[str, str, float, float]:
+def facts(claim: Claim) -> tuple[Any, ...]:
     """Status, relation and numbers."""
     assert isinstance(claim, DP)
     return claim.status, claim.relation, claim.epsilon, claim.delta
@@ -144,36 +117,22 @@ def facts(claim: Claim) -> tuple[str, str, float, float]:
 def test_the_claims() -> None:
     assert [facts(claim) for claim in Group().claims] == [("printed", "replace-3", 3.0, 0.0)]
     assert [facts(claim) for claim in Group(k=1).claims] == [("printed", "replace-one", 1.0, 0.0)]
-    printed, corrected = (
-        facts(claim) for claim in Group(k=2, base="stable-gaussian,delta=0.001", epsilon=0.5).claims
-    )
-    assert (printed[:3], corrected[:3]) == (
-        ("printed", "replace-2", 1.0),
-        ("corrected", "replace-2", 1.0),
-    )
-    assert (printed[3], corrected[3]) == pytest.approx(
-        (2 * math.exp(0.5) * 0.001, (1 + math.exp(0.5)) * 0.001)
-    )
-    printed, corrected = (
-        facts(claim) for claim in Group(k=2, base="soft-majority-overview").claims
-    )
-    assert (printed, corrected) == (
+    gaussian = Group(k=2, base="stable-gaussian,delta=0.001", epsilon=0.5).claims
+    assert [facts(claim) for claim in gaussian] == [
+        ("printed", "replace-2", 1.0, pytest.approx(2 * math.exp(0.5) * 0.001)),
+        ("corrected", "replace-2", 1.0, pytest.approx((1 + math.exp(0.5)) * 0.001)),
+    ]
+    assert [facts(claim) for claim in Group(k=2, base="soft-majority-overview").claims] == [
         ("printed", "replace-2", 2.0, 0.0),
         ("corrected", "replace-2", 4.0, 0.0),
-    )
+    ]
     assert len(Group(k=1, base="stable-gaussian").claims) == 1
 
 
-def test_what_promises_nothing_any_more_is_left_out_and_where_nothing_is_left_refused() -> None:
+def test_what_promises_nothing_any_more_is_left_out() -> None:
     """The optimal composition of three predictions has delta' = 0.01: times e^5.9 it is above 1."""
     assert [claim.promised for claim in Group(k=3, base="interface").claims] == [9.0]
     assert [claim.status for claim in Group(k=12, base="stable-gaussian").claims] == ["corrected"]
-    with pytest.raises(
-        InvalidInput, match="k = 13: must be so small that the promise for k records is one"
-    ):
-        Group(k=13, base="stable-gaussian")
-    with pytest.raises(InvalidInput, match="k = 701"):
-        Group(k=701)
     assert Group(k=700).claims[0].promised == 700
 
 
@@ -198,9 +157,7 @@ class TranscriptTests:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        return (
-            DP(epsilon=self.epsilon, delta=self.delta, source="made by hand", status="printed"),
-        )
+        return (DP(epsilon=self.epsilon, delta=self.delta, source="by hand", status="printed"),)
 
     def prepare(self, data: Labelled) -> float:
         p = 0.0
@@ -223,15 +180,14 @@ def test_the_chains_constant_is_sharp() -> None:
     """k labels 1 against none: P[1] is p_k = delta (e^(k epsilon) - 1) / (e^epsilon - 1), or 0."""
     domain = Domain(n=4, points=1)
     assert audit(TranscriptTests(), mode="exhaustive", domain=domain).verdict == "verified"
-    for k in (2, 3, 4):
+    for k in (2, 4):
         wrapped = Group(k=k, base=TranscriptTests())
         assert wrapped.epsilon == 0.3
         printed, corrected = wrapped.claims
         assert isinstance(corrected, DP)
-        assert audit(wrapped, claim=printed, mode="exhaustive", domain=domain).verdict == "verified"
-        assert (
-            audit(wrapped, claim=corrected, mode="exhaustive", domain=domain).verdict == "verified"
-        )
+        for claim in (printed, corrected):
+            result = audit(wrapped, claim=claim, mode="exhaustive", domain=domain)
+            assert result.verdict == "verified"
         less = DP(epsilon=700.0, delta=corrected.delta * (1 - 1e-5), relation=corrected.relation)
         assert audit(wrapped, claim=less, mode="exhaustive", domain=domain).exact == math.inf
 
@@ -241,61 +197,23 @@ def test_own_worst_cases_flip_equal_labels_of_one_dataset() -> None:
     for case, before in ((rare, 0), (frequent, 2)):
         (change,) = case.pairs.changes
         assert case.pairs.relation == "replace-3"
-        assert (case.pairs.base.y.sum(), change.apply(case.pairs.base).y.sum()) == (
-            before,
-            before + 3,
-        )
+        ones = case.pairs.base.y.sum(), change.apply(case.pairs.base).y.sum()
+        assert ones == (before, before + 3)
     (few,) = Group(k=5, base="projected-walk,T=3").pairs()
     assert few.pairs.changes[0].apply(few.pairs.base).y.tolist() == [1, 1, 1]
 
 
-def test_an_update_makes_the_changes_one_after_the_other() -> None:
-    data = Labelled(np.arange(12.0)[:, None], np.arange(12) % 3 // 2)
-    change = Several((FlipLabel(1), FlipLabel(2), FlipLabel(8)))
-    queries = points([[3.0], [11.0]], "queries")
-    for base in ("soft-majority,r=4,learner=nearest", "projected-walk,T=3"):
-        target = resolve("group", {"base": base})
-        updated = target.law(
-            target.neighbour(data, target.prepare(data), change), queries, "updated"
-        )
-        again = resolve("group", {"base": base})
-        prepared = again.law(again.prepare(change.apply(data)), queries, "prepared")
-        assert updated is not None
-        assert prepared is not None
-        np.testing.assert_array_equal(updated.table, prepared.table)
-
-
-def test_numbers_are_passed_through() -> None:
-    target = resolve("group", {"k": 2, "base": "noisy-average-number,r=4", "epsilon": 0.5})
-    assert target.numbers == (0.0, 1.0)
-    found = any_size(target, target.claims[0])
-    assert found is not None
-    assert found.loss == pytest.approx(1.0, abs=1e-9)
-
-
-def test_an_object_has_an_epsilon_of_its_own() -> None:
-    assert Group(base=SoftMajority(epsilon=0.25, r=3)).claims[0].promised == 0.75
-    with pytest.raises(
-        InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"
-    ):
-        Group(base=SoftMajority(epsilon=0.25), epsilon=2.0)
-
-
 def test_pairs_may_be_narrower_than_the_claim_and_no_wider() -> None:
-    base = Labelled(np.zeros((5, 1)), np.zeros(5, dtype=int))
-    queries = [[0.0]]
+    base, queries = Labelled(np.zeros((5, 1)), np.zeros(5, dtype=int)), [[0.0]]
     one = Pairs(base=base, changes=(FlipLabel(0),), how="one")
-    two = Pairs(
-        base=base, changes=(Several((FlipLabel(0), FlipLabel(1))),), how="two", relation="replace-2"
-    )
+    both = Several((FlipLabel(0), FlipLabel(1)))
+    two = Pairs(base=base, changes=(both,), how="two", relation="replace-2")
     mechanism = SoftMajority(r=5, learner="majority")
     wide, narrow = DP(epsilon=2.0, relation="replace-2"), DP(epsilon=1.0)
     assert audit(mechanism, claim=wide, pairs=one, queries=queries).verdict == "not refuted"
     found = audit(mechanism, claim=wide, pairs=two, queries=queries)
     assert found.exact == pytest.approx(math.log(sigma(-0.5) / sigma(-2.5)), abs=1e-12)
-    with pytest.raises(
-        InvalidInput, match="pairs: are neighbours under 'replace-2'; must be under 'replace-one'"
-    ):
+    with pytest.raises(InvalidInput, match="are neighbours under 'replace-2'; must be under"):
         audit(mechanism, claim=narrow, pairs=two, queries=queries)
     narrowed = audit(Group(k=3, base="soft-majority,r=5"), claim=narrow, pairs=one, queries=queries)
     assert narrowed.evidence is not None

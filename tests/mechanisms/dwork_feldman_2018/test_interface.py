@@ -1,14 +1,11 @@
-"""The prediction interface. Its budget, its law, its adversaries, and what composition promises of
-it."""
+"""The prediction interface: its budget, law, adversaries, and what composition promises of it."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
@@ -17,12 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dpassay.api import audit
-from dpassay.claims import DP, Claim
+from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, two_sided
 from dpassay.errors import DpassayError, InvalidInput
-from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanisms.dwork_feldman_2018.composition import (
     advanced_composition,
     optimal_composition,
@@ -36,8 +32,11 @@ from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
+from tests.core.toys import TableMechanism
 from tests.mechanisms.dwork_feldman_2018 import twin_interface as twin
-from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk, twin_soft_majority
+from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk as walk
+from tests.mechanisms.dwork_feldman_2018 import twin_soft_majority as vote
+from tests.mechanisms.dwork_feldman_2018.on_a_line import labelled
 from tests.mechanisms.twin_worst_case import Dataset, every_dataset, neighbours
 
 ADVERSARIES = {"repeat": twin.repeat, "sweep": twin.sweep, "adaptive": twin.adaptive}
@@ -45,27 +44,10 @@ ONE = Labelled(np.array([[1.0]]), np.array([1]))
 LINE = Labelled(np.array([[1.0], [2.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomisedResponse:
-    """The label of the first record, told wrongly with probability 1 / (1 + e^epsilon). Loses
-    epsilon, and no less."""
-
-    epsilon: float = 1.0
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        return (DP(epsilon=self.epsilon, source="randomised response"),)
-
-    def prepare(self, data: Labelled) -> float:
-        return self.epsilon if data.y[0] == 1 else -self.epsilon
-
-    def sample(
-        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        return (rng.random((size, len(queries))) < 1 / (1 + math.exp(-state))).astype(np.int64)
-
-    def distribution(self, state: float, queries: NDArray[np.float64]) -> FiniteLaw:
-        return bernoulli_law(np.full(len(queries), state))
+def randomised_response(epsilon: float = 1.0, delta: float = 0.0) -> TableMechanism:
+    """The label of record 0, told wrongly with probability 1 / (1 + e^epsilon)."""
+    q = 1 / (1 + math.exp(epsilon))
+    return TableMechanism(table=((1 - q, q), (q, 1 - q)), epsilon=epsilon, delta=delta)
 
 
 FLIPPED = Pairs(base=ONE, changes=(FlipLabel(0),), how="the only label flipped")
@@ -82,18 +64,19 @@ def served(
     return PredictionInterface(ProjectedWalk(T=2), data, budget, rng), rng
 
 
-@pytest.mark.parametrize("budget", [1, 2, 3, 7])
-def test_exactly_as_many_answers_as_the_budget(budget: int) -> None:
-    interface, _ = served(budget)
-    assert interface.budget == budget
-    for k in range(budget):
+def test_exactly_as_many_answers_as_the_budget() -> None:
+    interface, _ = served(3)
+    assert interface.budget == 3
+    for k in range(3):
         assert interface.spent == k
         assert interface.ask([2.0]) in (0, 1)
-    assert interface.spent == budget
     for _ in range(3):
+        assert interface.spent == 3
         with pytest.raises(BudgetSpent):
             interface.ask([2.0])
-        assert interface.spent == budget
+    for name in ("budget", "spent"):
+        with pytest.raises(AttributeError):
+            setattr(interface, name, 0)
 
 
 def test_a_refusal_is_the_same_whatever_the_data_and_draws_nothing() -> None:
@@ -124,10 +107,8 @@ def test_what_is_no_point_costs_nothing(x: Any) -> None:
 
 
 def test_a_prediction_that_fails_has_been_paid_for() -> None:
-    class Failing(RandomisedResponse):
-        def sample(
-            self, state: Any, queries: Any, size: int, rng: np.random.Generator
-        ) -> NDArray[np.int64]:
+    class Failing(ProjectedWalk):
+        def sample(self, *_: Any, **__: Any) -> NDArray[np.int64]:
             raise ZeroDivisionError
 
     interface = PredictionInterface(Failing(), ONE, 1, np.random.default_rng(0))
@@ -152,22 +133,12 @@ def test_threads_share_one_budget() -> None:
     assert interface.spent == 37
 
 
-@pytest.mark.parametrize("budget", [0, -1, 1.5, True, None, "3"])
-def test_a_budget_that_is_none(budget: Any) -> None:
+@pytest.mark.parametrize("budget", [0, 1.5, True, None, "3"])
+def test_what_is_no_budget_and_no_generator(budget: Any) -> None:
     with pytest.raises(InvalidInput, match="budget"):
-        PredictionInterface(ProjectedWalk(), LINE, budget, np.random.default_rng(0))
-
-
-def test_a_seed_is_no_generator() -> None:
+        served(budget)
     with pytest.raises(InvalidInput, match=r"rng = 0: must be a numpy.random.Generator"):
         PredictionInterface(ProjectedWalk(), LINE, 3, cast("Any", 0))
-
-
-def test_budget_and_spent_cannot_be_set() -> None:
-    interface, _ = served(1)
-    for name in ("budget", "spent"):
-        with pytest.raises(AttributeError):
-            setattr(interface, name, 0)
 
 
 # What is played is what is audited
@@ -187,9 +158,8 @@ def play(interface: PredictionInterface, x: float, asked: int, adversary: twin.A
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_conversations_with_the_interface_follow_the_law(adversary: Any) -> None:
-    """Played with the object that users have, one query after another, and two more than the budget
-    allows."""
-    mechanism, plays = Interface(base="projected-walk,T=2", adversary=adversary), 3000
+    """Played with the object that users have, and two queries more than the budget allows."""
+    mechanism, plays = Interface(base="projected-walk,T=2", adversary=adversary), 1500
     law = mechanism.distribution(mechanism.prepare(LINE), points([[2.0]], "queries"))
     assert law is not None
     rng = np.random.default_rng(5)
@@ -198,23 +168,16 @@ def test_conversations_with_the_interface_follow_the_law(adversary: Any) -> None
         for _ in range(plays)
     ]
     counts = np.bincount(found, minlength=8)[None]
-    assert counts.shape == (1, 8)
     assert two_sided(counts, plays, law).min() * 8 >= 1e-3
-    others = [
-        Interface(base="projected-walk,T=2", adversary=other)
-        for other in ("repeat", "sweep", "adaptive")
-        if other != adversary
-    ]
-    for other in others:
+    for name in ADVERSARIES.keys() - {adversary}:
+        other = Interface(base="projected-walk,T=2", adversary=cast("Any", name))
         wrong = other.distribution(other.prepare(LINE), points([[2.0]], "queries"))
         assert wrong is not None
         assert two_sided(counts, plays, wrong).min() * 8 < 1e-3
 
 
 def test_the_adaptive_adversary_by_hand() -> None:
-    """Walk of T = 2 on (1, 0), (2, 1), (2, 0), (3, 1): V is 0 below 1, -1 at 1 and 2, 0 from 3 on.
-    Asked at 2: after a 1 at 1, after a 0 at 3. With s = sigma(-1/2): P[1 1] = s s, P[1 0] = s (1 -
-    s), P[0 .] = (1 - s) / 2."""
+    """V is 0 below 1, -1 at 1 and 2, 0 from 3 on. Asked at 2: after a 1 at 1, after a 0 at 3."""
     mechanism = Interface(base=ProjectedWalk(T=2), m=2, adversary="adaptive")
     law = mechanism.distribution(mechanism.prepare(LINE), points([[2.0]], "queries"))
     assert law is not None
@@ -225,94 +188,59 @@ def test_the_adaptive_adversary_by_hand() -> None:
 
 # The law against the twin
 
-BASES: dict[str, tuple[dict[str, Any], Callable[[Dataset, float], float]]] = {
+BASES: dict[str, tuple[float, Callable[[Dataset, float], float]]] = {
     "projected-walk,T=2": (
-        {"epsilon": 1.0},
-        lambda dataset, x: twin_projected_walk.probability_of_one(
-            dataset, cast("int", x), 1.0, 2, "sum"
-        ),
+        1.0,
+        functools.partial(walk.probability_of_one, epsilon=1.0, T=2, ties="sum"),
     ),
     "soft-majority,r=2,learner=tree": (
-        {"epsilon": 0.7},
-        lambda dataset, x: twin_soft_majority.theorem(
-            dataset, cast("int", x), 0.7, 2, twin_soft_majority.splitting_at_the_middle
-        ),
-    ),
-    "soft-majority-overview,r=2,learner=majority": (
-        {"epsilon": 0.3},
-        lambda dataset, x: twin_soft_majority.overview(
-            dataset, cast("int", x), 0.3, 2, twin_soft_majority.majority
-        ),
+        0.7,
+        functools.partial(vote.theorem, epsilon=0.7, r=2, learner=vote.splitting_at_the_middle),
     ),
     "soft-majority,r=2,learner=majority,partition=fresh": (
-        {"epsilon": 1.0},
-        lambda dataset, x: twin_soft_majority.fresh(
-            dataset, cast("int", x), 1.0, 2, twin_soft_majority.majority, twin_soft_majority.theorem
-        ),
+        1.0,
+        functools.partial(vote.fresh, epsilon=1.0, r=2, learner=vote.majority, answer=vote.theorem),
     ),
 }
+"""Each with its loss, and the twin's probability of the answer 1 at a point."""
 
 
-def labelled(dataset: Dataset) -> Labelled:
-    return Labelled(np.array([[float(x)] for x, _ in dataset]), np.array([y for _, y in dataset]))
-
-
-@pytest.mark.parametrize("m", [1, 3])
-@pytest.mark.parametrize("adversary", ADVERSARIES)
-@pytest.mark.parametrize("base", BASES)
-def test_law_of_every_small_dataset(base: str, adversary: Any, m: int) -> None:
-    parameters, one = BASES[base]
-    mechanism = Interface(base=base, m=m, adversary=adversary, **parameters)
-    queries = points([[1.0], [2.0]], "queries")
-    for dataset in every_dataset(3, 2):
-        law = mechanism.distribution(mechanism.prepare(labelled(dataset)), queries)
-        assert law is not None
-        for query, row in zip((1.0, 2.0), law.p, strict=True):
-            at = functools.cache(functools.partial(one, dataset))
-            expected = twin.conversations(at, query, m, ADVERSARIES[adversary])
-            found = {answers: row[twin.number(answers)] for answers in expected}
-            assert found == pytest.approx(
-                {answers: float(p) for answers, p in expected.items()}, rel=1e-12
-            )
-
-
-@pytest.mark.parametrize("adversary", ADVERSARIES)
 @pytest.mark.parametrize(
-    ("base", "m", "n", "size"),
-    [("projected-walk,T=2", 3, 3, 3), ("soft-majority,r=2,learner=tree", 2, 3, 2)],
+    ("base", "adversary"),
+    [
+        *((base, "adaptive") for base in BASES),
+        *((next(iter(BASES)), adversary) for adversary in ("repeat", "sweep")),
+    ],
 )
-def test_worst_loss_of_a_small_domain(base: str, adversary: Any, m: int, n: int, size: int) -> None:
-    """Against all pairs of neighbours of the twin; the composed claim is verified."""
-    parameters, one = BASES[base]
-    laws = {
-        (dataset, x): twin.conversations(
-            functools.partial(one, dataset), x, m, ADVERSARIES[adversary]
+def test_every_law_of_a_small_domain_and_its_worst_loss(base: str, adversary: Any) -> None:
+    """Against the twin and all its pairs of neighbours; both composed claims are verified."""
+    epsilon, one = BASES[base]
+    laws: dict[tuple[Dataset, int], dict[twin.Answers, Fraction]] = {}
+    mechanism = Interface(base=base, adversary=adversary, epsilon=epsilon)
+    for dataset in every_dataset(3, 2):
+        law = mechanism.distribution(
+            mechanism.prepare(labelled(dataset)), points([[1.0], [2.0]], "queries")
         )
-        for dataset in every_dataset(n, size)
-        for x in range(1, size + 1)
-    }
+        assert law is not None
+        for x, row in zip((1, 2), law.p, strict=True):
+            at = functools.cache(functools.partial(one, dataset))
+            expected = twin.conversations(at, x, 3, ADVERSARIES[adversary])
+            found = [row[twin.number(answers)] for answers in expected]
+            assert found == pytest.approx([float(p) for p in expected.values()], rel=1e-12)
+            laws[dataset, x] = expected
     worst = max(
-        twin.loss(laws[dataset, x], laws[other, x])
-        for dataset in every_dataset(n, size)
-        for other in neighbours(dataset, size)
-        for x in range(1, size + 1)
+        twin.loss(law, laws[other, x])
+        for (dataset, x), law in laws.items()
+        for other in neighbours(dataset, 2)
     )
-    mechanism = Interface(base=base, m=m, adversary=adversary, **parameters)
-    result = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=size))
-    assert result.verdict == "verified"
-    assert result.claim.promised == pytest.approx(m * parameters["epsilon"], rel=1e-15)
-    assert result.exact is not None
-    assert result.evidence is not None
-    domain = [
-        cell.exact.value
-        for cell, group in zip(result.evidence.cells, result.evidence.groups, strict=False)
-        if cell.exact
-    ]
-    assert max(domain[:size]) == pytest.approx(worst, abs=1e-9)
-    optimal = audit(
-        mechanism, claim=mechanism.claims[-1], mode="exhaustive", domain=Domain(n=n, points=size)
-    )
-    assert optimal.verdict == "verified"
+    for claim in mechanism.claims:
+        result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=3, points=2))
+        assert result.verdict == "verified"
+        if claim == mechanism.claims[0]:
+            assert claim.promised == pytest.approx(3 * epsilon, rel=1e-15)
+            assert result.evidence is not None
+            losses = [cell.exact.value for cell in result.evidence.cells if cell.exact]
+            assert max(losses[:2]) == pytest.approx(worst, abs=1e-9)
 
 
 # Claims
@@ -342,7 +270,7 @@ def test_claims_of_the_catalogue_entry() -> None:
 def test_advanced_composition_is_claimed_where_it_is_below_basic() -> None:
     """m > 2 ln(1 / delta') is needed, however small epsilon is: 2 ln 10 = 4.6."""
     small: dict[str, Any] = {"base": "projected-walk", "epsilon": 0.01, "delta_prime": 0.1}
-    for m in range(1, 11):
+    for m in (1, 4, 5, 10):
         mechanism = Interface(m=m, **small)
         advanced = math.sqrt(2 * m * math.log(10)) * 0.01 + m * 0.01 * (math.exp(0.01) - 1)
         assert advanced_composition(0.01, m, 0.1) == pytest.approx(advanced, rel=1e-14)
@@ -351,9 +279,8 @@ def test_advanced_composition_is_claimed_where_it_is_below_basic() -> None:
         for claim in found:
             assert claim.promised == pytest.approx(advanced)
             assert (claim.as_json()["delta"], claim.status) == (0.1, "printed")
-        assert all(
-            audit(mechanism, claim=claim).verdict == "not refuted" for claim in mechanism.claims
-        )
+        verdicts = {audit(mechanism, claim=claim).verdict for claim in mechanism.claims}
+        assert verdicts == {"not refuted"}
 
 
 def test_claims_follow_those_of_the_base() -> None:
@@ -369,25 +296,18 @@ def test_claims_follow_those_of_the_base() -> None:
 
 
 def test_deltas_add_up_and_have_no_optimal_composition_here() -> None:
-    class Approximate(RandomisedResponse):
-        @property
-        def claims(self) -> tuple[Claim, ...]:
-            return (DP(epsilon=0.5, delta=0.3),)
-
-    assert facts(Interface(base=Approximate(), m=2)) == [("own", 1.0, 0.6)]
+    assert facts(Interface(base=randomised_response(0.5, 0.3), m=2)) == [("own", 1.0, 0.6)]
 
 
 # Composition
 
 
 @pytest.mark.parametrize("delta", [0.3, 0.01, 1e-6])
-@pytest.mark.parametrize("m", [1, 2, 5])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize(("epsilon", "m"), [(0.1, 5), (1.0, 1), (1.0, 5), (3.0, 2)])
 def test_optimal_composition_is_what_randomised_response_loses(
     epsilon: float, m: int, delta: float
 ) -> None:
-    """Every transcript of m randomised responses, in fractions. delta is reached at the result, and
-    exceeded just below it."""
+    """In fractions: delta is reached at the result, and exceeded just below it."""
     p = Fraction(1 / (1 + math.exp(-epsilon)))
     one = twin.conversations(lambda _: float(p), 0.0, m, twin.repeat)
     other = twin.conversations(lambda _: float(1 - p), 0.0, m, twin.repeat)
@@ -400,38 +320,9 @@ def test_optimal_composition_is_what_randomised_response_loses(
         assert twin.excess(one, other, least - 1e-6) > delta
 
 
-def test_adaptive_answers_never_exceed_optimal_composition() -> None:
-    """Random trees: at every node any pair of answers that is epsilon-private, at its limits as
-    often as not."""
-    rng, epsilon, m, factor = np.random.default_rng(4), 1.0, 3, math.e
-    nodes = [answers for i in range(m) for answers in itertools.product((0, 1), repeat=i)]
-    for _ in range(300):
-        one, other = {}, {}
-        for node in nodes:
-            q = rng.random()
-            limits = max(q / factor, 1 - factor * (1 - q)), min(q * factor, 1 - (1 - q) / factor)
-            one[node], other[node] = (
-                limits[rng.integers(2)] if rng.random() < 0.5 else rng.uniform(*limits),
-                q,
-            )
-        laws = []
-        for table in (one, other):
-            path = {answers: Fraction(1) for answers in itertools.product((0, 1), repeat=m)}
-            for answers in path:
-                for i, answer in enumerate(answers):
-                    p = Fraction(table[answers[:i]])
-                    path[answers] *= p if answer else 1 - p
-            laws.append(path)
-        for delta in (0.2, 0.01):
-            assert twin.excess(
-                laws[0], laws[1], optimal_composition(epsilon, m, delta)
-            ) <= delta * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("adversary", ADVERSARIES)
-@pytest.mark.parametrize("m", [1, 3, 6])
-def test_randomised_response_attains_both_claims(adversary: Any, m: int) -> None:
-    mechanism = Interface(base=RandomisedResponse(epsilon=0.5), m=m, adversary=adversary)
+@pytest.mark.parametrize(("m", "adversary"), [(1, "repeat"), (3, "sweep"), (6, "adaptive")])
+def test_randomised_response_attains_both_claims(m: int, adversary: Any) -> None:
+    mechanism = Interface(base=randomised_response(0.5), m=m, adversary=adversary)
     for claim in mechanism.claims:
         result = audit(mechanism, claim=claim, pairs=FLIPPED, queries=[[0.0]])
         assert result.verdict == "not refuted"
@@ -442,93 +333,70 @@ def test_randomised_response_attains_both_claims(adversary: Any, m: int) -> None
     assert audit(mechanism, claim=less, pairs=FLIPPED, queries=[[0.0]]).verdict == "refuted"
 
 
-def test_where_delta_alone_is_enough_there_is_no_second_claim() -> None:
+def test_tiny_and_large_losses() -> None:
+    """Where delta alone is enough there is no second claim; nothing overflows."""
     assert optimal_composition(0.001, 3, 0.01) == 0
     assert facts(Interface(epsilon=0.001)) == [("printed", 0.003, 0.0)]
-
-
-def test_large_losses_do_not_overflow() -> None:
     mechanism = Interface(base="projected-walk", epsilon=230.0)
     assert facts(mechanism)[0] == ("printed", 690.0, 0.0)
-    assert [audit(mechanism, claim=claim).verdict for claim in mechanism.claims] == [
-        "not refuted",
-        "not refuted",
-    ]
+    for claim in mechanism.claims:
+        assert audit(mechanism, claim=claim).verdict == "not refuted"
 
 
-# Interfaces that forget to count
-
-
-class Forgetful(PredictionInterface):
-    """Never remembers that it answered."""
-
-    def ask(self, x: Any) -> int | float:
-        answer = super().ask(x)
-        self._spent = 0
-        return answer
+# Interfaces that do not count
 
 
 class OneTooMany(PredictionInterface):
     """Counts from the second answer."""
 
-    def __init__(
-        self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator
-    ) -> None:
-        super().__init__(mechanism, data, budget, rng)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self._spent = -1
 
 
 @pytest.mark.parametrize(
-    ("kind", "verdict"),
-    [(PredictionInterface, "not refuted"), (Forgetful, "refuted"), (OneTooMany, "refuted")],
+    ("kind", "verdict"), [(PredictionInterface, "not refuted"), (OneTooMany, "refuted")]
 )
 def test_an_interface_that_answers_too_often_is_refuted(
     kind: type[PredictionInterface], verdict: str
 ) -> None:
-    """Budget 2, asked 3 times. Randomised response loses 1 nat an answer, so 2 of them are claimed
-    and 3 are found out."""
+    """Budget 1, asked twice. An answer loses 1 nat, so 1 is claimed and 2 are found out."""
 
-    def conversation(
-        data: Labelled, queries: Any, size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        play_one = functools.partial(play, x=float(queries[0, 0]), asked=3, adversary=twin.repeat)
-        return np.array([[play_one(kind(RandomisedResponse(), data, 2, rng))] for _ in range(size)])
+    def conversation(data: Labelled, _: Any, size: int, rng: np.random.Generator) -> Any:
+        asked = [kind(randomised_response(), data, 1, rng) for _ in range(size)]
+        return np.array([[play(each, 0.0, 2, twin.repeat)] for each in asked])
 
-    labels, claim = tuple(range(8)), DP(epsilon=2.0, unit="transcript of 2 predictions")
     found = audit(
         conversation,
-        claim=claim,
+        claim=DP(epsilon=1.0),
         pairs=FLIPPED,
         queries=[[0.0]],
-        labels=labels,
-        budget=4000,
+        labels=(0, 1, 2, 3),
+        budget=1000,
         executor="inline",
     )
     assert found.verdict == verdict
-    assert (found.lower > 2.0) == (verdict == "refuted")
+    assert (found.lower > 1.0) == (verdict == "refuted")
 
 
 def one_coin_for_all(
     data: Labelled, queries: Any, size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """An API that draws its noise once per call of several queries. The label of record 0 below 1,
-    else 0, or wrong."""
+    """Draws its noise once per call: the label of record 0 below 1, else 0, or wrong."""
     wrongly = rng.random((size, 1)) > 1 / (1 + math.exp(-1))
     truth = np.where(np.asarray(queries)[:, 0] < 1, data.y[0], 0)
     return (truth ^ wrongly).astype(np.int64)
 
 
 def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
-    """Every answer loses 1 nat, and so do 2 of different calls; 2 of one call more. They differ
-    just where the label is 1."""
+    """2 answers of different calls lose 2 nats; 2 of one call more."""
     found = {}
-    for adversary in ("repeat", "sweep", "batch"):
+    for adversary in ("sweep", "batch"):
         parameters = {"base": f"{__name__}:one_coin_for_all", "m": 2, "adversary": adversary}
-        (claim,) = resolve("interface", parameters, (DP(epsilon=2.0),)).claims
-        interface = resolve("interface", parameters).mechanism
+        target = resolve("interface", parameters, (DP(epsilon=2.0),))
         found[adversary] = audit(
-            interface,
-            claim=claim,
+            target.mechanism,
+            claim=target.claims[0],
             pairs=FLIPPED,
             queries=[[0.0]],
             mode="monte-carlo",
@@ -536,11 +404,8 @@ def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
             executor="inline",
             stop_early=False,
         )
-    assert {adversary: result.verdict for adversary, result in found.items()} == {
-        "repeat": "not refuted",
-        "sweep": "not refuted",
-        "batch": "refuted",
-    }
+    assert found["sweep"].verdict == "not refuted"
+    assert found["batch"].verdict == "refuted"
     assert found["batch"].lower > 5
 
 
@@ -551,26 +416,23 @@ def test_reachable_states_for_the_adversary_that_repeats() -> None:
     target = resolve("interface", {"base": "soft-majority,r=3", "m": 2})
     found = any_size(target, target.claims[0])
     assert found is not None
-    assert found.loss == pytest.approx(
-        2 * math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12
-    )
+    expected = 2 * math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5)))
+    assert found.loss == pytest.approx(expected, abs=1e-12)
     assert {int(state[0]) for state in found.states} in ({0, 1}, {2, 3})
     assert "All 2 answers are given at one point" in found.argument
     for unknown in (
         {"adversary": "adaptive"},
         {"adversary": "sweep"},
         {"base": "soft-majority,partition=fresh"},
-        {"base": RandomisedResponse()},
+        {"base": randomised_response()},
     ):
         assert resolve("interface", unknown).reachable() is None
 
 
 def test_the_base_is_written_down_in_full() -> None:
     assert Interface().base == "soft-majority,r=25,learner=logistic,partition=fixed"
-    assert (
-        Interface(base=" projected-walk , T = 4 ").base
-        == "projected-walk,T=4,feature=0,ties=sum,traversed=up-to"
-    )
+    spaced = Interface(base=" projected-walk , T = 4 ")
+    assert spaced.base == "projected-walk,T=4,feature=0,ties=sum,traversed=up-to"
     built = Interface(base="soft-majority,r=5,learner=tree", epsilon=0.5)
     assert built.predictor == SoftMajority(epsilon=0.5, r=5, learner="tree")
     assert Interface(base=built.base, epsilon=0.5) == built
@@ -582,36 +444,25 @@ def test_an_object_brings_its_own_loss() -> None:
     assert mechanism.epsilon == 0.25
     assert facts(mechanism)[0] == ("printed", 0.75, 0.0)
     assert Interface(base=base, epsilon=0.25) == mechanism
-    with pytest.raises(
-        InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"
-    ):
+    with pytest.raises(InvalidInput, match=r"2.0: must be what the base claims, 0.25, or left out"):
         Interface(base=base, epsilon=2.0)
-    assert (
-        Interface(
-            base="tests.mechanisms.dwork_feldman_2018.test_interface:RandomisedResponse",
-            epsilon=0.3,
-        ).epsilon
-        == 0.3
-    )
+    named = "dpassay.mechanisms.dwork_feldman_2018.soft_majority:SoftMajority"
+    assert Interface(base=named, epsilon=0.3).epsilon == 0.3
 
 
 def test_an_interface_of_one_prediction_is_the_base_and_can_be_one() -> None:
-    single = Interface(base="projected-walk,T=2", m=1)
-    nested = Interface(base=single, m=2)
+    single, base = Interface(base="projected-walk,T=2", m=1), ProjectedWalk(T=2)
     queries = points([[1.0], [3.0]], "queries")
-    base = ProjectedWalk(T=2)
     law = single.distribution(single.prepare(LINE), queries)
     assert law is not None
     np.testing.assert_array_equal(law.log_p, base.distribution(base.prepare(LINE), queries).log_p)
-    assert facts(nested)[0] == ("printed", 2.0, 0.0)
+    assert facts(Interface(base=single, m=2))[0] == ("printed", 2.0, 0.0)
 
 
 def test_samples_of_a_fresh_partition_without_a_law() -> None:
-    """Too many partitions to enumerate. Each prediction of each trial has a partition of its
-    own."""
-    mechanism = Interface(
-        base="soft-majority,r=3,learner=majority,partition=fresh", m=2, adversary="adaptive"
-    )
+    """Too many partitions to enumerate; each prediction of each trial has one of its own."""
+    base = "soft-majority,r=3,learner=majority,partition=fresh"
+    mechanism = Interface(base=base, m=2, adversary="adaptive")
     data = Labelled(np.zeros((20, 1)), np.arange(20) % 2)
     state = mechanism.prepare(data)
     assert mechanism.distribution(state, points([[0.0]], "queries")) is None
@@ -629,9 +480,3 @@ def test_queries_that_may_change_are_not_remembered() -> None:
     assert before is not None
     assert after is not None
     assert (before.log_p != after.log_p).any()
-
-
-def test_sampled_audit() -> None:
-    result = audit(Interface(base="projected-walk,T=2", m=2), mode="monte-carlo", budget=2000)
-    assert result.verdict in ("not refuted", "inconclusive")
-    assert 0 < result.lower <= 2.0

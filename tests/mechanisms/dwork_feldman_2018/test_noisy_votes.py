@@ -1,11 +1,9 @@
-"""The mean of votes, noise on it, and the label made from it, against slow twins. Written from the
-paper."""
+"""The mean of votes, noise on it, and the label made from it, against slow twins."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,59 +21,40 @@ from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import (
     NoisyAverageNumber,
     blocks_for,
 )
-from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import StableGaussian, largest_shift
+from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import largest_shift
 from dpassay.mechanisms.dwork_feldman_2018.stable_laplace import StableLaplace
 
 ORIGIN = np.array([[0.0]])
-Laws = tuple[dict[int, float], dict[int, float]]
 
 
 def mean_vote(labels: tuple[int, ...], r: int) -> float:
-    """Lemma 4.6 on records at one point. Each block votes with its majority, ties for 0 as the
-    learner `majority` has it."""
-    votes = [sum(block) * 2 > len(block) for block in (labels[j::r] for j in range(r))]
-    return sum(votes) / r
+    """Lemma 4.6 on records at one point: each block votes with its majority, ties for 0."""
+    return sum(sum(labels[j::r]) * 2 > len(labels[j::r]) for j in range(r)) / r
 
 
 def expected_projection(v: float, b: float) -> float:
     """E of v + Laplace(b) projected to [0, 1], by quadrature."""
-    density: Callable[[float], float] = lambda t: math.exp(-abs(t - v) / b) / (2 * b)  # noqa: E731
-    inside = sum(
-        quad(lambda t: t * density(t), *ends)[0] for ends in ((0, v), (v, 1)) if ends[0] < ends[1]
-    )
-    above = 0.5 * math.exp(-(1 - v) / b)
-    return float(inside + above)
+
+    def part(t: float) -> float:
+        return t * math.exp(-abs(t - v) / b) / (2 * b)
+
+    return float(quad(part, 0, v)[0] + quad(part, v, 1)[0] + 0.5 * math.exp(-(1 - v) / b))
 
 
-def datasets(n: int, r: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Every dataset of n labels at one point with every replacement of one of them."""
-    every = list(itertools.product((0, 1), repeat=n))
-    return [(one, (*one[:i], 1 - one[i], *one[i + 1 :])) for one in every for i in range(n)]
-
-
-@pytest.mark.parametrize(("n", "r"), [(3, 1), (4, 2), (5, 2), (6, 3)])
+@pytest.mark.parametrize(("n", "r"), [(3, 1), (5, 2), (6, 3)])
 def test_averages_of_all_small_datasets(n: int, r: int) -> None:
     mechanism = Averaged(r=r, learner="majority")
-    worst = 0.0
-    for one, other in datasets(n, r):
-        found = []
-        for labels in (one, other):
-            data = Labelled(np.zeros((n, 1)), np.array(labels))
-            found.append(mechanism.distribution(mechanism.prepare(data), ORIGIN).values[0])
-            assert found[-1] == pytest.approx(mean_vote(labels, r), abs=1e-15)
-        worst = max(worst, abs(found[0] - found[1]))
-    assert worst == pytest.approx(1 / r, abs=1e-15)
-    assert audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=1)).verdict == "verified"
+    for labels in itertools.product((0, 1), repeat=n):
+        data = Labelled(np.zeros((n, 1)), np.array(labels))
+        found = mechanism.distribution(mechanism.prepare(data), ORIGIN).values[0]
+        assert found == pytest.approx(mean_vote(labels, r), abs=1e-15)
+    result = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=1))
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(1 / r, abs=1e-15)
 
 
-def test_an_average_below_the_claim_is_refuted() -> None:
-    result = audit(Averaged(r=4, learner="majority"), claim=PredictionStability(gamma=0.2))
-    assert result.verdict == "refuted"
-    assert result.exact == pytest.approx(0.25, abs=1e-15)
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("r", [1, 2, 5, 25])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
+@pytest.mark.parametrize("r", [1, 2, 25])
 def test_the_label_of_the_noisy_vote(epsilon: float, r: int) -> None:
     mechanism = NoisyAverage(epsilon=epsilon, r=r, learner="majority")
     probability = []
@@ -85,52 +64,29 @@ def test_the_label_of_the_noisy_vote(epsilon: float, r: int) -> None:
         assert p[1] == pytest.approx(expected_projection(ones / r, 1 / (r * epsilon)), rel=1e-7)
         assert p.sum() == pytest.approx(1, abs=1e-14)
         probability.append(p)
-    ratios = [
-        math.log(one[label] / other[label])
-        for one, other in [*itertools.pairwise(probability), *itertools.pairwise(probability[::-1])]
-        for label in (0, 1)
-    ]
-    assert max(ratios) == pytest.approx(mechanism.exact_loss(), rel=1e-10)
+    losses = np.abs(np.diff(np.log(probability), axis=0))
+    assert losses.max() == pytest.approx(mechanism.exact_loss(), rel=1e-10)
     assert mechanism.exact_loss() < epsilon
     assert mechanism.claims[1].promised == mechanism.exact_loss()
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 3])
 def test_exhaustive_domains(n: int) -> None:
     for mechanism in (
         NoisyAverage(r=2, learner="majority"),
         NoisyAverageNumber(r=2, learner="majority"),
         StableLaplace(r=2),
     ):
-        for points in (1, 2):
-            result = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=points))
-            assert result.verdict == "verified"
-            assert result.evidence is not None
-            assert result.evidence.any_size is not None
-            assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("r", [1, 3, 25])
-def test_laplace_noise_is_exactly_as_wide_as_needed(epsilon: float, r: int) -> None:
-    for kind in (StableLaplace, NoisyAverageNumber):
-        result = audit(kind(epsilon=epsilon, r=r))
-        assert result.exact == pytest.approx(epsilon, rel=1e-12)
-        assert result.verdict == "not refuted"
-
-
-def test_the_scale_as_printed() -> None:
-    refuted = audit(StableLaplace(epsilon=0.5, r=1, scale="printed"))
-    assert refuted.verdict == "refuted"
-    assert refuted.exact == pytest.approx(2.0, rel=1e-12)
-    noisy = audit(StableLaplace(epsilon=1.0, r=25, scale="printed"))
-    assert noisy.exact == pytest.approx(1 / 625, rel=1e-12)
+        result = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=2))
+        assert result.verdict == "verified"
+        assert result.evidence is not None
+        assert result.evidence.any_size is not None
+        assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
 
 
 @pytest.mark.parametrize(("sigma", "excess"), [(2.0, 2.0), (0.5, 0.5)])
 def test_a_smooth_loss(sigma: float, excess: float) -> None:
-    """sigma (a - y)^2 / 2 is sigma-smooth. Noise adds sigma E zeta^2 / 2 = sigma (gamma /
-    epsilon)^2 exactly."""
+    """Noise adds sigma E zeta^2 / 2 = sigma (gamma / epsilon)^2 to sigma (a - y)^2 / 2."""
     mechanism = StableLaplace(epsilon=1.0, r=1)
     b = mechanism.noise.scale
     added = quad(lambda z: sigma * z * z / 2 * math.exp(-z / b) / b, 0, 60 * b)[0]
@@ -140,25 +96,6 @@ def test_a_smooth_loss(sigma: float, excess: float) -> None:
     assert mechanism.excess_loss(1.0) == pytest.approx(
         quad(lambda z: z * math.exp(-z / b) / b, 0, 60 * b)[0], rel=1e-9
     )
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0, 50.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
-def test_gaussian_noise_for_every_epsilon(epsilon: float, delta: float) -> None:
-    s = largest_shift(epsilon, delta)
-    hockey_stick = norm.cdf(s / 2 - epsilon / s) - math.exp(epsilon) * norm.cdf(
-        -s / 2 - epsilon / s
-    )
-    assert hockey_stick <= delta * (1 + 1e-9)
-    assert hockey_stick == pytest.approx(delta, rel=1e-6)
-    result = audit(StableGaussian(epsilon=epsilon, delta=delta, r=3))
-    assert result.verdict == "not refuted"
-    assert result.exact == pytest.approx(epsilon, rel=1e-6)
-
-
-def test_the_classic_calibration_fails_at_large_epsilon() -> None:
-    assert audit(StableGaussian(epsilon=0.9, calibration="classic")).verdict == "not refuted"
-    assert audit(StableGaussian(epsilon=10.0, calibration="classic")).verdict == "refuted"
 
 
 def test_blocks_of_the_corollary() -> None:
@@ -227,44 +164,34 @@ def test_a_classifier_as_a_number() -> None:
     assert boolean.distribution(state, ORIGIN).values.tolist() == [1.0]
     assert boolean.sample(state, ORIGIN, 2, np.random.default_rng(0)).tolist() == [[1.0], [1.0]]
     assert boolean.claims[0].promised == 1
-    assert (
-        audit(
-            StableLaplace(predictor=boolean, gamma=None),
-            claim=DP(epsilon=1.0),
-            pairs=None,
-            mode="exhaustive",
-            domain=Domain(n=1, points=1),
-        ).exact
-        == 1.0
-    )
+    noisy, domain = StableLaplace(predictor=boolean, gamma=None), Domain(n=1, points=1)
+    assert audit(noisy, claim=DP(epsilon=1.0), mode="exhaustive", domain=domain).exact == 1.0
 
 
-@pytest.mark.parametrize("epsilon", [1e-10, 1e-4, 1.1e-3, 30.0, 600.0])
-@pytest.mark.parametrize("r", [1, 3, 25])
+@pytest.mark.parametrize("epsilon", [1e-10, 1e-4, 1.1e-3, 600.0])
+@pytest.mark.parametrize("r", [1, 25])
 def test_the_label_at_extreme_epsilon(epsilon: float, r: int) -> None:
     mechanism = NoisyAverage(epsilon=epsilon, r=r, learner="majority")
+    verdict = "not refuted" if epsilon > 1e-9 else "inconclusive"  # rounding
     for claim in mechanism.claims:
-        # rounding
-        assert audit(mechanism, claim=claim).verdict == (
-            "not refuted" if epsilon > 1e-9 else "inconclusive"
-        )
+        assert audit(mechanism, claim=claim).verdict == verdict
     assert 0 < mechanism.exact_loss() < epsilon + 1e-14
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1e-3, 1e-9), (1e-10, 1e-15), (1e-12, 1e-15), (0.5, 1e-12)]
+    ("epsilon", "delta", "share"),
+    [
+        *((1e-3, 1e-9, 0.1), (1e-10, 1e-15, 0.1), (1e-12, 1e-15, 0.1), (0.5, 1e-12, 0.1)),
+        *((0.01, 1e-9, 1 - 1e-6), (1.0, 1e-5, 1 - 1e-6), (50.0, 0.1, 1 - 1e-6)),
+    ],
 )
-def test_gaussian_noise_is_never_too_narrow(epsilon: float, delta: float) -> None:
-    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s. Nothing
-    cancels there."""
+def test_gaussian_noise_is_never_too_narrow(epsilon: float, delta: float, share: float) -> None:
+    """delta is the integral of the density at t/2 - epsilon/t from 0 to s. Nothing cancels."""
+
+    def density(t: float) -> float:
+        return float(norm.pdf(t / 2 - epsilon / t)) if t else 0.0
+
     s = largest_shift(epsilon, delta)
-    found, error = quad(
-        lambda t: norm.pdf(t / 2 - epsilon / t) if t else 0.0,
-        0,
-        s,
-        epsabs=0,
-        epsrel=1e-11,
-        limit=500,
-    )
+    found, error = quad(density, 0, s, epsabs=0, epsrel=1e-11, limit=500)
     assert found - error <= delta * (1 + 1e-10)
-    assert found >= 0.1 * delta
+    assert found >= share * delta

@@ -1,4 +1,4 @@
-"""Soft majority: what is retrained, how partitions are counted, Theorem 4.1's numbers."""
+"""Soft majority, and the overview's: what is retrained, how partitions are counted, numbers."""
 
 from __future__ import annotations
 
@@ -14,60 +14,48 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import Labelled, points
-from dpassay.engine.exact import Laws, any_size, both_directions, group_laws, readable, two_sided
+from dpassay.engine.exact import any_size, group_laws, two_sided
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority_overview import SoftMajorityOverview
 from dpassay.mechanisms.shared.blocks import block_sizes, partition_count, partitions
 from dpassay.pairs import Pairs, Replace
 from dpassay.targets.groups import PairGroup, silent
-from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
-TRAIN, TEACHERS, QUERIES, EVERY = 1000, 25, 10, 7
+TRAIN, TEACHERS, QUERIES, EVERY = 500, 25, 10, 20
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def digits() -> PairGroup:
-    """1,000 handwritten digits (is it 5 or more?), every seventh replaced once, and 10 queries."""
+    """500 handwritten digits (is it 5 or more?), some replaced once, and 10 queries."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X[order], (y[order] >= 5).astype(int)
-    base, pool = Labelled(X[:TRAIN], y[:TRAIN]), Labelled(X[TRAIN:-QUERIES], y[TRAIN:-QUERIES])
-    changes = tuple(
-        Replace(i, pool.X[i % len(pool)], int(pool.y[i % len(pool)]), i % len(pool))
-        for i in range(0, TRAIN, EVERY)
-    )
+    changes = tuple(Replace(i, X[TRAIN + i], int(y[TRAIN + i]), i) for i in range(0, TRAIN, EVERY))
+    pool = Labelled(X[TRAIN:-QUERIES], y[TRAIN:-QUERIES])
+    base = Labelled(X[:TRAIN], y[:TRAIN])
     pairs = Pairs(base=base, changes=changes, how="some, each once", pool=pool)
-    return PairGroup(
-        pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits"
-    )
+    queries = points(X[-QUERIES:], "queries")
+    return PairGroup(pairs=pairs, queries=queries, kind="data", reason="digits")
 
 
-@pytest.fixture(scope="module")
-def vote() -> AuditTarget:
-    """Soft majority of 25 logistic teachers, epsilon 1/2."""
-    return resolve("soft-majority", {"epsilon": 0.5, "r": TEACHERS, "learner": "logistic"})
-
-
-@pytest.fixture(scope="module")
-def digit_laws(digits: PairGroup, vote: AuditTarget) -> Laws:
-    """Laws of all 144 datasets."""
-    laws = group_laws(vote, digits, silent)
+def test_a_replacement_retrains_the_one_teacher_it_touches(digits: PairGroup) -> None:
+    """And the laws are those of training everything anew."""
+    vote = resolve("soft-majority", {"epsilon": 0.5, "r": TEACHERS, "learner": "logistic"})
+    laws, changes = group_laws(vote, digits, silent), digits.pairs.changes
     assert laws is not None
-    return laws
-
-
-def test_a_replacement_retrains_the_one_teacher_it_touches(
-    digits: PairGroup, vote: AuditTarget, digit_laws: Laws
-) -> None:
     mechanism: Any = vote.mechanism
-    assert mechanism.block_learner.fits == TEACHERS + len(digits.pairs.changes)
+    assert mechanism.block_learner.fits == TEACHERS + len(changes)
     state: Any = mechanism.prepare(digits.pairs.base)
-    for change in digits.pairs.changes[::20]:
-        updated: Any = mechanism.update(state, change)
+    for i in (0, 11, 24):
+        log_odds = laws.neighbours[i, :, 1] - laws.neighbours[i, :, 0]
+        expected = direct_log_odds(changes[i].apply(digits.pairs.base), digits.queries)
+        np.testing.assert_allclose(log_odds, expected, atol=1e-12)
+        updated: Any = mechanism.update(state, changes[i])
         differ = [j for j in range(TEACHERS) if updated.teachers[j] is not state.teachers[j]]
-        assert differ == [change.index % TEACHERS]
+        assert differ == [changes[i].index % TEACHERS]
     # all of them were trained before
-    assert mechanism.block_learner.fits == TEACHERS + len(digits.pairs.changes)
+    assert mechanism.block_learner.fits == TEACHERS + len(changes)
 
 
 def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -80,26 +68,6 @@ def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray
         )
         votes += model.fit(data.X[rows], data.y[rows]).predict(queries)
     return 0.5 * (2 * votes - TEACHERS) / 2
-
-
-@pytest.mark.parametrize("i", [0, 71, 142])
-def test_the_laws_are_those_of_training_everything_anew(
-    digits: PairGroup, digit_laws: Laws, i: int
-) -> None:
-    log_odds = digit_laws.neighbours[i, :, 1] - digit_laws.neighbours[i, :, 0]
-    expected = direct_log_odds(digits.pairs.changes[i].apply(digits.pairs.base), digits.queries)
-    np.testing.assert_allclose(log_odds, expected, atol=1e-12)
-
-
-def test_real_data_stay_below_the_worst_case_of_any_size(
-    vote: AuditTarget, digit_laws: Laws
-) -> None:
-    worst = float(
-        both_directions(digit_laws, readable(vote, vote.claims[0], digit_laws.law)).value.max()
-    )
-    bound = any_size(vote, vote.claims[0])
-    assert bound is not None
-    assert 0 < worst <= bound.loss + 1e-12 < 0.5
 
 
 def test_one_block_one_fit_whatever_changes() -> None:
@@ -116,21 +84,15 @@ def test_partitions_are_those_of_all_permutations(n: int, r: int) -> None:
         frozenset(frozenset(order[j::r]) for j in range(r))
         for order in itertools.permutations(range(n))
     }
-    listed = partitions(n, r)
+    listed, sizes = partitions(n, r), block_sizes(n, r)
+    assert (sum(sizes), len(sizes)) == (n, r)
+    assert max(sizes) - min(sizes) <= 1
     assert len(listed) == partition_count(n, r) == len(dealt)
     assert {frozenset(map(frozenset, blocks)) for blocks in listed} == dealt
     assert all(block == tuple(sorted(block)) for blocks in listed for block in blocks)
 
 
-@pytest.mark.parametrize(("n", "r"), [(7, 3), (6, 3), (5, 5), (9, 2)])
-def test_block_sizes_differ_by_at_most_one(n: int, r: int) -> None:
-    sizes = block_sizes(n, r)
-    assert sum(sizes) == n
-    assert len(sizes) == r
-    assert max(sizes) - min(sizes) <= 1
-
-
-FRESH_DRAWS = 20_000
+FRESH_DRAWS = 5_000
 
 
 def test_a_fresh_partition_is_sampled_as_it_is_enumerated() -> None:
@@ -144,8 +106,8 @@ def test_a_fresh_partition_is_sampled_as_it_is_enumerated() -> None:
     counts = np.stack([(draws == label).sum(axis=0) for label in (0, 1)], axis=1)
     p_values = two_sided(counts, FRESH_DRAWS, law)
     assert p_values.min() * p_values.size >= 1e-3
-    frozen = SoftMajority(epsilon=3.0, r=2, learner="tree").distribution
-    fixed = frozen(SoftMajority(epsilon=3.0, r=2, learner="tree").prepare(data), queries)
+    frozen = SoftMajority(epsilon=3.0, r=2, learner="tree")
+    fixed = frozen.distribution(frozen.prepare(data), queries)
     assert fixed is not None
     assert two_sided(counts, FRESH_DRAWS, fixed).min() < 1e-9
 
@@ -167,11 +129,21 @@ def test_number_of_blocks_of_the_theorem(epsilon: float, alpha: float, blocks: i
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("r", [1, 2, 25])
-def test_worst_case_of_any_size_is_the_hand_formula(epsilon: float, r: int) -> None:
-    """ln(sigma(epsilon (2 - r) / 2) / sigma(-epsilon r / 2)), at most epsilon for every r."""
-    target = resolve("soft-majority", {"epsilon": epsilon, "r": r})
+@pytest.mark.parametrize(("name", "factor"), [("soft-majority", 1), ("soft-majority-overview", 2)])
+def test_worst_case_of_any_size_is_the_hand_formula(
+    name: str, factor: int, epsilon: float, r: int
+) -> None:
+    """ln(sigma(a (2 - r) / 2) / sigma(-a r / 2)); the overview has a = 2 epsilon."""
+    target, a = resolve(name, {"epsilon": epsilon, "r": r}), factor * epsilon
     found = any_size(target, target.claims[0])
-    expected = math.log((1 + math.exp(epsilon * r / 2)) / (1 + math.exp(epsilon * (r - 2) / 2)))
+    expected = math.log((1 + math.exp(a * r / 2)) / (1 + math.exp(a * (r - 2) / 2)))
     assert found is not None
     assert found.loss == pytest.approx(expected, abs=1e-12)
-    assert found.loss - found.error <= epsilon
+    assert found.loss - found.error <= a
+    assert (found.loss > epsilon * (1 + 1e-9)) == (factor == 2 and r >= 2)
+
+
+def test_log_odds_of_the_overview_are_twice_those_of_the_theorem() -> None:
+    """P[b] is proportional to e^(epsilon n_b), so ln(P[1] / P[0]) = epsilon (n_1 - n_0)."""
+    found = SoftMajorityOverview(epsilon=0.7, r=5).logit(np.arange(6))
+    np.testing.assert_allclose(found, [0.7 * (k - (5 - k)) for k in range(6)], atol=1e-15)

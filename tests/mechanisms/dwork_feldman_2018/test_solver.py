@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC, LinearSVR
 
@@ -18,7 +16,6 @@ from dpassay.mechanisms.dwork_feldman_2018.solver import (
     Problem,
     certified_distance,
     exact_dots,
-    lacking_slopes,
     least_in_ball,
     solve,
 )
@@ -37,8 +34,7 @@ def problem(
     R: float = 1.0,
     kind: str = "normal",
 ) -> Problem:
-    """Features in the unit ball. `grid` ones coincide and oppose each other, so that records share
-    the kink."""
+    """Features in the unit ball; `grid` ones coincide, so that records share the kink."""
     rng = np.random.default_rng(seed)
     phi = (
         rng.integers(-2, 3, size=(n, d)) / (2 * math.sqrt(d))
@@ -50,66 +46,18 @@ def problem(
     return Problem(phi=phi, y=y, loss=SHARP[loss](), lambda_=lam, R=R, L_f=1.0)
 
 
-def on_the_line(given: Problem, loss: str) -> float:
-    """The twin's minimiser for one feature."""
-    dataset = [(float(phi[0]), int(y > 0)) for phi, y in zip(given.phi, given.y, strict=True)]
-    return twin_erm.line_minimiser(dataset, loss, given.lambda_, given.R)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["normal", "grid"])
 def test_in_one_dimension_the_certificate_covers_the_twin(loss: str, kind: str) -> None:
-    for seed in range(30):
-        n, lam, R = (
-            (1, 2, 5, 40)[seed % 4],
-            (0.02, 0.3, 3.0)[seed % 3],
-            (0.4, 1.0, 20.0)[seed % 5 % 3],
-        )
+    for seed in range(15):
+        n, lam = (1, 2, 5, 40)[seed % 4], (0.02, 0.3, 3.0)[seed % 3]
+        R = (0.4, 1.0, 20.0)[seed % 5 % 3]
         given = problem(loss, n, 1, seed=seed, lam=lam, R=R, kind=kind)
         w, distance = solve(given, 1e-6)
         assert distance <= 1e-6
-        assert abs(w[0] - on_the_line(given, loss)) <= distance + 1e-14 * R
-
-
-def by_slsqp(given: Problem) -> NDArray[np.float64]:
-    """The same minimum by scipy, kinked losses with a slack for each record."""
-    n, d = given.phi.shape
-    ball: Any = {"type": "ineq", "fun": lambda v: given.R**2 - v[:d] @ v[:d]}
-    loss = given.loss
-    if not isinstance(loss, Kink):
-
-        def smooth(w: NDArray[np.float64]) -> float:
-            return given.objective(loss, w)
-
-        found = minimize(smooth, np.zeros(d), constraints=ball, method="SLSQP", tol=1e-14)
-        return np.asarray(found.x)
-    low, high = loss.slopes(given.y)
-    sides: list[Any] = [
-        {"type": "ineq", "fun": lambda v, side=side: v[d:] - side * (given.phi @ v[:d] - given.y)}
-        for side in (low, high)
-    ]
-    start = np.concatenate([np.zeros(d), np.full(n, 2.0)])
-
-    def risk(v: NDArray[np.float64]) -> float:
-        return float(v[d:].mean() + given.lambda_ * v[:d] @ v[:d])
-
-    found = minimize(
-        risk, start, constraints=[ball, *sides], method="SLSQP", tol=1e-13, options={"maxiter": 500}
-    )
-    return np.asarray(found.x[:d])
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("lam", "R"), [(0.3, 5.0), (0.05, 5.0), (0.05, 0.3)])
-def test_in_more_dimensions_it_is_the_minimum_of_slsqp(loss: str, lam: float, R: float) -> None:
-    for seed in range(1):
-        given = problem(loss, 20, 3, seed=seed, lam=lam, R=R)
-        w, distance = solve(given, 1e-6)
-        assert distance <= 1e-6
-        assert np.linalg.norm(w) <= R * (1 + 1e-15)
-        other = by_slsqp(given)
-        assert given.objective(given.loss, w) <= given.objective(given.loss, other) + 1e-9
-        np.testing.assert_allclose(w, other, atol=2e-4)
+        records = list(zip(given.phi[:, 0].tolist(), (given.y > 0).astype(int), strict=True))
+        twin = twin_erm.line_minimiser(records, loss, lam, R)
+        assert abs(w[0] - twin) <= distance + 1e-14 * R
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -119,18 +67,13 @@ def test_without_the_ball_it_is_the_minimum_of_scikit_learn(loss: str) -> None:
     w, distance = solve(given, 1e-6)
     n, labels = len(given.y), (given.y > 0).astype(int)
     C = 1 / (2 * given.lambda_ * n)
+    long: dict[str, Any] = {"tol": 1e-10, "max_iter": 10**6, "random_state": 0}
     model: Any = {
-        "logistic": lambda: LogisticRegression(
-            C=C, fit_intercept=False, solver="newton-cholesky", tol=1e-12
-        ),
-        "squared": lambda: Ridge(alpha=1 / C, fit_intercept=False),
-        "absolute": lambda: LinearSVR(
-            C=C, epsilon=0.0, fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0
-        ),
-        "hinge": lambda: LinearSVC(
-            C=C, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0
-        ),
-    }[loss]()
+        "logistic": LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12),
+        "squared": Ridge(alpha=1 / C),
+        "absolute": LinearSVR(C=C, epsilon=0.0, **long),
+        "hinge": LinearSVC(C=C, loss="hinge", **long),
+    }[loss].set_params(fit_intercept=False)
     model.fit(given.phi, labels if loss in ("logistic", "hinge") else given.y)
     np.testing.assert_allclose(w, np.ravel(model.coef_), atol=1e-6)
     assert distance <= 1e-6
@@ -141,7 +84,7 @@ def test_without_the_ball_it_is_the_minimum_of_scikit_learn(loss: str) -> None:
 def test_a_certificate_is_true_of_wrong_weights_too(loss: str, R: float) -> None:
     """Whatever weights and slopes it is given, the minimiser is no farther than it says."""
     rng = np.random.default_rng(5)
-    for seed in range(8):
+    for seed in range(4):
         given = problem(loss, 12, 3, seed=seed, lam=0.05, R=R)
         best, exact = solve(given, 1e-6)
         low, high = given.loss.slopes(given.y) if isinstance(given.loss, Kink) else (None, None)
@@ -156,7 +99,7 @@ def test_a_certificate_is_true_of_wrong_weights_too(loss: str, R: float) -> None
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_certificates_are_as_good_as_floats_allow(loss: str) -> None:
-    for seed in range(10):
+    for seed in range(4):
         for R in (10.0, 0.5):
             _, distance = solve(problem(loss, 100, 5, seed=seed, lam=0.1, R=R), 1e-6)
             assert distance <= 1e-12
@@ -180,14 +123,10 @@ def test_least_in_ball() -> None:
         H, b = root @ root.T + 0.1 * np.eye(4), rng.normal(size=4)
         u = least_in_ball(H, b, 0.3)
         others = rng.normal(size=(2000, 4))
-        others *= (
-            0.3 * rng.random((2000, 1)) ** 0.25 / np.linalg.norm(others, axis=1, keepdims=True)
-        )
+        others *= 0.3 * rng.random((2000, 1)) ** 0.25 / np.linalg.norm(others, axis=1)[:, None]
+        theirs = np.einsum("ij,jk,ik->i", others, H, others) / 2 - others @ b
         assert np.linalg.norm(u) <= 0.3 * (1 + 1e-15)
-        assert (
-            u @ H @ u / 2 - b @ u
-            <= (np.einsum("ij,jk,ik->i", others, H, others) / 2 - others @ b).min() + 1e-15
-        )
+        assert u @ H @ u / 2 - b @ u <= theirs.min() + 1e-15
         pull = b - H @ u
         assert np.linalg.norm(pull - (pull @ u) / (u @ u) * u) <= 1e-13
         assert pull @ u >= -1e-13
@@ -199,28 +138,6 @@ def test_dots_are_rounded_once() -> None:
     # nothing but rounding is left of them
     B[:, -1] = -np.einsum("ij,ij->i", A[:, :-1], B[:, :-1]) / A[:, -1]
     for a, b, found in zip(A.tolist(), B.tolist(), exact_dots(A, B), strict=True):
-        exact = sum(
-            (Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), start=Fraction(0)
-        )
+        exact = sum(Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True))
         assert float(exact) == found
     assert exact_dots(np.empty((0, 3)), np.empty((0, 3))).shape == (0,)
-
-
-@pytest.mark.parametrize("loss", ["absolute", "hinge"])
-def test_what_a_slope_lacks_is_what_the_definition_says(loss: str) -> None:
-    """e_i = l(a_i) - min over a of (l(a) - s_i (a - a_i)). How far the tangent at a_i must be
-    lowered to stay below the loss."""
-    rng = np.random.default_rng(9)
-    given = problem(loss, 30, 2, seed=9)
-    assert isinstance(given.loss, Kink)
-    low, high = given.loss.slopes(given.y)
-    everywhere = np.linspace(-3, 3, 601)  # the kinks are among them
-    for _ in range(20):
-        w, s = rng.normal(size=2), rng.uniform(low, high)
-        a = given.phi @ w
-        below = given.loss.value(everywhere[:, None], given.y) - s * (everywhere[:, None] - a)
-        expected = (given.loss.value(a, given.y) - below.min(axis=0)).mean()
-        assert lacking_slopes(given, given.loss, w, s, hidden=0.0) == pytest.approx(
-            expected, rel=1e-9
-        )
-        assert lacking_slopes(given, given.loss, w, s, hidden=0.1) > expected + 1e-3

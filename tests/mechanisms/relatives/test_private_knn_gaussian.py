@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput
 from dpassay.mechanisms.relatives.pate_gaussian import PateGaussian
 from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian
-from dpassay.pairs import FlipLabel
-from dpassay.targets.resolve import resolve
 from tests.docs.findings_pages import FINDINGS
 
-ROOT = Path(__file__).parents[3]
 Array = NDArray[np.float64]
 
 
@@ -62,9 +58,9 @@ def test_the_law_is_that_of_all_samples(k: int, K: int, q: float) -> None:
         np.testing.assert_allclose(np.exp(row), twin, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "K", "q"), [(3, 2, 0.4), (25, 2, 0.2), (4, 3, 0.7), (2, 2, 1.0)])
+@pytest.mark.parametrize(("k", "K", "q"), [(3, 2, 0.4), (4, 3, 0.7)])
 def test_draws_are_those_of_the_law(k: int, K: int, q: float) -> None:
-    """Every count of every label lies in its exact region of 1e-6, for all of them together."""
+    """Every count lies in its exact region of 1e-6 for all of them together."""
     mechanism = PrivateKNNGaussian(sigma=1.0, q=q, k=k, K=K)
     data, queries, size = some_data(40, K, seed=3), np.array([[0.0], [1.4], [9.0]]), 20_000
     law = mechanism.distribution(data, queries)
@@ -118,44 +114,14 @@ def test_the_claim_is_that_of_its_page_and_of_pate_without_sampling() -> None:
     assert whole.epsilon == pytest.approx(pate.epsilon, abs=1e-9)
     none = claim_of(PrivateKNNGaussian(q=1e-6, delta=1e-5))
     assert 0 < none.epsilon < 1e-11
-    page = FINDINGS
     row = r"^\| private-knn-gaussian" + r" \| ([\d.e-]+)" * 5 + r" \|$"
-    rows = re.findall(row, page, re.MULTILINE)
+    rows = re.findall(row, FINDINGS, re.MULTILINE)
     assert len(rows) >= 4
     for sigma, q, delta, claimed, true in rows:
         mechanism = PrivateKNNGaussian(sigma=float(sigma), q=float(q), delta=float(delta))
         claim = claim_of(mechanism)
         assert f"{claim.epsilon:.6f}" == claimed
-        assert f"{worst(mechanism):.6f}" == true
-
-
-def worst(mechanism: PrivateKNNGaussian) -> float:
-    """The exact loss of the mechanism's own pairs at its delta."""
-    found = 0.0
-    for each in mechanism.pairs():
-        base = each.pairs.base
-        assert isinstance(base, Labelled)
-        laws = []
-        for data in (base, FlipLabel(0).apply(base)):
-            law = mechanism.distribution(data, each.queries)
-            assert law is not None
-            laws.append(np.exp(law.log_p[0]))
-        low, high = 0.0, 2 * claim_of(mechanism).epsilon
-        while high - low > 1e-9:
-            middle = (low + high) / 2
-            held = slack(laws[0], laws[1], middle) <= mechanism.delta
-            low, high = (low, middle) if held else (middle, high)
-        found = max(found, high)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("sigma", 0), ("q", 0), ("q", 1.5), ("delta", 0), ("delta", 1), ("k", 0), ("K", 1)],
-)
-def test_parameters_out_of_range(name: str, value: float) -> None:
-    with pytest.raises(InvalidInput, match=f"^{name} = "):
-        PrivateKNNGaussian(**{name: value})  # type: ignore[arg-type]
+        assert f"{audit(mechanism, mode='exact').exact:.6f}" == true
 
 
 def test_too_many_counts_have_no_law_and_are_drawn() -> None:
@@ -163,7 +129,3 @@ def test_too_many_counts_have_no_law_and_are_drawn() -> None:
     data, queries = some_data(80, 3, seed=0), np.zeros((2, 1))
     assert mechanism.distribution(data, queries) is None
     assert mechanism.sample(data, queries, 5, np.random.default_rng(0)).shape == (5, 2)
-
-
-def test_it_is_in_the_catalogue() -> None:
-    assert resolve("private-knn-gaussian", {"sigma": 2.0, "q": 0.5}).labels == (0, 1)

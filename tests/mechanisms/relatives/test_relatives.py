@@ -1,5 +1,4 @@
-"""PATE, private nearest neighbours and the distance to instability, against slow twins, and on all
-small datasets."""
+"""PATE, private nearest neighbours and the distance to instability against slow twins."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Domain, Labelled, audit
+from dpassay.claims import Claim
 from dpassay.data import points
 from dpassay.engine.exact import any_size
 from dpassay.engine.exhaustive import domain_laws
@@ -24,6 +24,7 @@ from dpassay.mechanisms.relatives.pate_gaussian import PateGaussian
 from dpassay.mechanisms.relatives.private_knn import PrivateKNN
 from dpassay.mechanisms.shared.teachers import every_count
 from dpassay.targets.groups import silent
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from tests.mechanisms import twin_votes as twin
 from tests.mechanisms.twin_worst_case import every_dataset
@@ -45,6 +46,13 @@ def tail(t: float) -> float:
     return (2 + t) / 4 * math.exp(-t) if t >= 0 else 1 - tail(-t)
 
 
+def worst(target: AuditTarget, claim: Claim) -> float:
+    """The largest loss over datasets of any size."""
+    found = any_size(target, claim)
+    assert found is not None
+    return found.loss
+
+
 # every law of a small domain, and the worst loss over it
 
 
@@ -58,17 +66,15 @@ def gaussian_law(votes: Votes, sigma: float) -> list[float]:
     return [math.erfc(lead) / 2, math.erfc(-lead) / 2]
 
 
-@pytest.mark.parametrize("r", [1, 2, 3, 5])
-@pytest.mark.parametrize("gamma", [0.05, 0.5, 2.0])
+@pytest.mark.parametrize("r", [1, 2, 5])
+@pytest.mark.parametrize("gamma", [0.05, 2.0])
 def test_pate_on_all_votes(r: int, gamma: float) -> None:
     expected = twin.worst_pair(lambda votes: pate_law(votes, gamma), every_vector(r, 2), 2, 0.0)
     target = resolve("pate", {"gamma": gamma, "r": r, "learner": "majority"})
-    found = any_size(target, target.claims[0])
-    assert found is not None
-    assert found.loss == pytest.approx(expected, rel=1e-12)
-    assert found.loss == pytest.approx(
-        2 * gamma + math.log(1 - 2 * gamma / (2 + gamma * r)) if r > 1 else expected, rel=1e-12
-    )
+    assert worst(target, target.claims[0]) == pytest.approx(expected, rel=1e-12)
+    if r > 1:
+        by_hand = 2 * gamma + math.log(1 - 2 * gamma / (2 + gamma * r))
+        assert expected == pytest.approx(by_hand, rel=1e-12)
     result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=r, points=1))
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(expected, rel=1e-12)
@@ -85,17 +91,15 @@ def test_pate_with_more_labels(r: int, K: int) -> None:
         lambda votes: law[tuple(votes.count(y) for y in range(K))], every_vector(r, K), K, 0.0
     )
     target = resolve("pate", {"gamma": gamma, "r": r, "K": K})
-    found = any_size(target, target.claims[0])
-    assert found is not None
-    assert found.loss == pytest.approx(expected, rel=1e-10)
-    assert found.loss < 2 * gamma
+    assert worst(target, target.claims[0]) == pytest.approx(expected, rel=1e-10)
+    assert expected < 2 * gamma
     last = target.law(target.prepare(at_one_point((K - 1,) * r)), ORIGIN, "all for the last label")
     assert last is not None
     np.testing.assert_allclose(np.exp(last.table[0]), law[(*[0] * (K - 1), r)], rtol=1e-11)
 
 
-@pytest.mark.parametrize("r", [1, 2, 3, 5])
-@pytest.mark.parametrize(("sigma", "delta"), [(0.5, 1e-5), (1.0, 0.01), (3.0, 1e-9)])
+@pytest.mark.parametrize("r", [1, 2, 5])
+@pytest.mark.parametrize(("sigma", "delta"), [(0.5, 1e-5), (3.0, 1e-9)])
 def test_gaussian_pate_on_all_votes(r: int, sigma: float, delta: float) -> None:
     expected = twin.worst_pair(
         lambda votes: gaussian_law(votes, sigma), every_vector(r, 2), 2, delta
@@ -104,43 +108,35 @@ def test_gaussian_pate_on_all_votes(r: int, sigma: float, delta: float) -> None:
         "pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "learner": "majority"}
     )
     for claim in target.claims:
-        found = any_size(target, claim)
-        assert found is not None
-        assert found.loss == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        assert found.loss <= claim.promised
+        assert worst(target, claim) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert worst(target, claim) <= claim.promised
     settings = Settings(mode="exhaustive", domain=Domain(n=r, points=1))
     assert [result.verdict for result in assay([target], None, settings)] == ["verified"] * 2
 
 
-@pytest.mark.parametrize(("n", "k"), [(3, 1), (3, 2), (4, 3)])
-def test_neighbours_of_all_small_datasets(n: int, k: int) -> None:
+@pytest.mark.parametrize(("n", "k", "places"), [(3, 1, 3), (3, 2, 3), (4, 3, 2)])
+def test_neighbours_of_all_small_datasets(n: int, k: int, places: int) -> None:
     """Every law, and that one vote at most moves, whatever record is replaced by whatever."""
+    asked = range(1, places + 1)
     target = resolve("private-knn", {"k": k, "gamma": 0.7})
-    table = np.exp(domain_laws(target, Domain(n=n, points=3), silent).table).reshape(-1, 3, 2)
-    every = every_dataset(n, 3)
+    table = np.exp(domain_laws(target, Domain(n=n, points=places), silent).table).reshape(
+        -1, places, 2
+    )
+    every = every_dataset(n, places)
     counts = {}
     for row, dataset in zip(table, every, strict=True):
-        for query in (1, 2, 3):
+        for query in asked:
             votes = twin.neighbours_votes(dataset, query, k)
             counts[dataset, query] = sum(votes)
             np.testing.assert_allclose(row[query - 1], pate_law(votes, 0.7), rtol=1e-12)
     for (dataset, query), ones in counts.items():
-        for i, record in itertools.product(range(n), itertools.product((1, 2, 3), (0, 1))):
+        for i, record in itertools.product(range(n), itertools.product(asked, (0, 1))):
             assert abs(counts[(*dataset[:i], record, *dataset[i + 1 :]), query] - ones) <= 1
-    result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=n, points=3))
+    result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=n, points=places))
     assert result.verdict == "verified"
     assert result.evidence is not None
     assert result.evidence.any_size is not None
     assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
-
-
-def test_a_record_far_away_can_change_the_vote() -> None:
-    """It takes the place of the k-th: the vote that moves is not its own."""
-    before = Labelled(np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 1, 1]))
-    after = Labelled(np.array([[9.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 1, 1]))
-    knn = PrivateKNN(k=2)
-    assert knn.counts(knn.prepare(before), ORIGIN).tolist() == [[2, 0]]
-    assert knn.counts(knn.prepare(after), ORIGIN).tolist() == [[1, 1]]
 
 
 # the claim that depends on the data
@@ -175,13 +171,6 @@ def test_from_the_dataset_to_its_neighbours_it_holds(counts: Votes, gamma: float
             assert twin.least_epsilon(p, other, delta) <= dependent_epsilon(gamma, K, lead, delta)
 
 
-def test_back_from_the_neighbours_it_need_not_hold() -> None:
-    """gamma = 1, five votes against none: alpha(1; d', d) exceeds what bounds alpha(1; d, d')."""
-    d, neighbour = law_of((5, 0), 1.0), law_of((4, 1), 1.0)
-    bound = log_moment(1.0, miss(1.0, 2, 5), 1)
-    assert moment(d, neighbour, 1) < bound < moment(neighbour, d, 1)
-
-
 def test_it_is_no_claim_about_all_datasets_and_says_who_the_neighbour_is() -> None:
     target = resolve("pate-data-dependent")
     results = list(assay([target], None, Settings(mode="exact")))
@@ -197,7 +186,7 @@ def test_it_is_no_claim_about_all_datasets_and_says_who_the_neighbour_is() -> No
 # the distance to instability
 
 
-@pytest.mark.parametrize(("r", "K"), [(1, 2), (4, 2), (5, 2), (1, 3), (3, 3), (5, 3), (4, 4)])
+@pytest.mark.parametrize(("r", "K"), [(1, 2), (4, 2), (5, 2), (1, 3), (5, 3), (4, 4)])
 def test_the_distance_is_what_no_changes_of_so_many_votes_can_move(r: int, K: int) -> None:
     mechanism = DistanceToInstability(r=r, K=K)
     for votes in every_vector(r, K):
@@ -205,7 +194,7 @@ def test_the_distance_is_what_no_changes_of_so_many_votes_can_move(r: int, K: in
         assert mechanism.dist(counts)[0] == twin.distance_to_instability(votes, K)
 
 
-@pytest.mark.parametrize(("r", "K"), [(1, 2), (4, 2), (5, 2), (3, 3)])
+@pytest.mark.parametrize(("r", "K"), [(1, 2), (5, 2), (3, 3)])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-3), (0.3, 0.2), (3.0, 0.6)])
 def test_release_on_all_votes(r: int, K: int, epsilon: float, delta: float) -> None:
     parameters = {"epsilon": epsilon, "delta": delta, "r": r, "K": K, "learner": "majority"}
@@ -224,75 +213,46 @@ def test_release_on_all_votes(r: int, K: int, epsilon: float, delta: float) -> N
         expected = twin.worst_pair(
             lambda votes: twin.stable_release(votes, K, epsilon, delta), every, K, claim.delta
         )
-        found = any_size(target, claim)
-        assert found is not None
-        assert found.loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        assert found.loss <= epsilon
+        assert worst(target, claim) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert worst(target, claim) <= epsilon
     if K == 2:
         settings = Settings(mode="exhaustive", domain=Domain(n=r, points=1))
         assert [result.verdict for result in assay([target], None, settings)] == ["verified"] * 2
 
 
-@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.4])
-def test_half_of_delta_is_needed_and_enough(delta: float) -> None:
-    mechanism = DistanceToInstability(r=3, delta=delta)
-    for share, verdict in ((0.5, "not refuted"), (0.499, "refuted")):
-        result = audit(
-            mechanism, claim=DP(epsilon=600.0, delta=share * delta * (1 + 1e-12)), mode="exact"
-        )
-        assert result.verdict == verdict
-        assert (result.exact == math.inf) is (verdict == "refuted")
-
-
-@pytest.mark.parametrize(
-    ("r", "epsilon", "verdict"),
-    [(2, 1.0, "refuted"), (2, 0.6, "not refuted"), (24, 0.6, "refuted")],
-)
-def test_the_margin(r: int, epsilon: float, verdict: str) -> None:
-    """Two votes against none are at margin 1. Released with probability e^epsilon delta / 2, which
-    exceeds delta above ln 2."""
-    target = resolve(
-        "distance-to-instability",
-        {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"},
-    )
-    results = list(assay([target], None, Settings(mode="exact")))
-    assert [result.verdict for result in results] == [verdict, "not refuted"]
+@pytest.mark.parametrize(("r", "epsilon"), [(2, 1.0), (24, 0.6)])
+def test_all_votes_for_one_are_released_by_their_margin(r: int, epsilon: float) -> None:
+    given = {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"}
+    target = resolve("distance-to-instability", given)
     law = target.law(target.prepare(at_one_point((1,) * r)), ORIGIN, "all ones")
     assert law is not None
     z = math.log(1e-3) + epsilon * (r - 1)
-    assert np.exp(law.table[0, 1]) == pytest.approx(
-        math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2, rel=1e-12
-    )
+    released = math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2
+    assert np.exp(law.table[0, 1]) == pytest.approx(released, rel=1e-12)
 
 
-@pytest.mark.parametrize("K", [2, 3, 4])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.01), (1.0, 1e-3), (2.0, 0.5)])
-def test_what_holds_of_the_margin(K: int, epsilon: float, delta: float) -> None:
-    for r in range(1, 9):
-        target = resolve(
-            "distance-to-instability",
-            {"r": r, "K": K, "epsilon": epsilon, "delta": delta, "distance": "margin"},
-        )
-        corrected = target.claims[1]
-        found = any_size(target, corrected)
-        assert found is not None
-        assert found.loss - found.error <= corrected.promised == 2 * epsilon
+# claims and labels
 
 
-# the corrected Gaussian claim
-
-
-@pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize(("sigma", "delta"), [(0.7, 1e-3), (2.0, 1e-6)])
-def test_the_exact_profile_of_the_counts_bounds_the_winner(
-    K: int, sigma: float, delta: float
-) -> None:
-    for r in (1, 2, 5, 12):
-        target = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "K": K})
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("pate-gaussian", {"sigma": 0.7, "delta": 1e-3, "K": 3}),
+        ("pate-gaussian", {"sigma": 2.0, "delta": 1e-6}),
+        ("distance-to-instability", {"epsilon": 0.3, "delta": 0.01, "K": 3, "distance": "margin"}),
+        ("distance-to-instability", {"epsilon": 1.0, "delta": 1e-3, "distance": "margin"}),
+        ("distance-to-instability", {"epsilon": 2.0, "delta": 0.5, "K": 4, "distance": "margin"}),
+    ],
+)
+def test_no_votes_exceed_the_corrected_claim(name: str, given: dict[str, Any]) -> None:
+    for r in (*range(1, 9), 12):
+        target = resolve(name, given | {"r": r})
         printed, corrected = target.claims
-        found = any_size(target, corrected)
-        assert found is not None
-        assert found.loss - found.error <= corrected.promised < printed.promised
+        assert worst(target, corrected) <= corrected.promised
+        if name == "pate-gaussian":
+            assert corrected.promised < printed.promised
+        else:
+            assert corrected.promised == 2 * given["epsilon"]
 
 
 def test_the_printed_epsilon_is_that_of_the_best_order() -> None:
@@ -302,24 +262,13 @@ def test_the_printed_epsilon_is_that_of_the_best_order() -> None:
     assert min(every) >= printed
 
 
-# parameters and labels
-
-
-@pytest.mark.parametrize(
-    "name", ["pate", "pate-gaussian", "private-knn", "distance-to-instability"]
-)
-def test_three_labels(name: str) -> None:
-    size = {"k": 4} if name == "private-knn" else {"r": 4, "learner": "tree"}
-    mechanism: Any = resolve(name, {"K": 3, **size}).mechanism
-    rng = np.random.default_rng(0)
-    data = Labelled(rng.normal(size=(12, 2)), np.arange(12) % 3)
-    queries = points(rng.normal(size=(5, 2)), "queries")
-    state = mechanism.prepare(data)
-    draws = mechanism.sample(state, queries, 50, rng)
-    assert set(np.unique(draws)) <= set(mechanism.labels)
-    assert mechanism.distribution(state, queries).p.shape == (5, len(mechanism.labels))
-    with pytest.raises(InvalidInput, match=r"labels = \[0, 3\]: must be from 0 to K - 1 = 2"):
-        mechanism.check(Labelled(np.zeros((4, 1)), np.array([0, 3, 0, 0])))
+def test_labels_are_below_K_and_neighbours_as_many_as_there_are() -> None:
+    for name in ("pate", "private-knn"):
+        mechanism: Any = resolve(name, {"K": 3}).mechanism
+        with pytest.raises(InvalidInput, match=r"labels = \[0, 3\]: must be from 0 to K - 1 = 2"):
+            mechanism.check(at_one_point((0, 3, *[0] * 30)))
+    with pytest.raises(InvalidInput, match="k = 25: must be at most the number of records, 3"):
+        PrivateKNN().check(at_one_point((0, 1, 0)))
 
 
 def test_too_many_states_are_not_listed() -> None:
@@ -336,15 +285,12 @@ def test_where_there_is_no_exact_law() -> None:
     assert mechanism.distribution(state, ORIGIN) is None
     assert mechanism.reachable() is None
     assert mechanism.sample(state, ORIGIN, 3, np.random.default_rng(0)).tolist() == [[1]] * 3
+    # nor is there a claim for a margin whose bound is too large a number
+    margin = DistanceToInstability(epsilon=300.0, distance="margin")
+    assert [claim.status for claim in margin.claims] == ["own"]
 
 
-def test_a_margin_of_which_nothing_holds() -> None:
-    assert [
-        claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims
-    ] == ["own"]
-
-
-@pytest.mark.parametrize("gamma", [1e-6, 20.0, 300.0])
+@pytest.mark.parametrize("gamma", [1e-6, 300.0])
 @pytest.mark.parametrize("K", [2, 3])
 def test_extreme_noise(gamma: float, K: int) -> None:
     """For gamma r -> 0 the claim is loose by 2, for large gamma it is tight."""
@@ -353,11 +299,5 @@ def test_extreme_noise(gamma: float, K: int) -> None:
     assert found is not None
     assert found.loss - found.error <= 2 * gamma
     if K == 2:
-        assert found.loss == pytest.approx(
-            2 * gamma + math.log1p(-2 * gamma / (2 + 3 * gamma)), rel=1e-7
-        )
-
-
-def test_more_neighbours_than_records() -> None:
-    with pytest.raises(InvalidInput, match="k = 25: must be at most the number of records, 3"):
-        PrivateKNN().check(at_one_point((0, 1, 0)))
+        by_hand = 2 * gamma + math.log1p(-2 * gamma / (2 + 3 * gamma))
+        assert found.loss == pytest.approx(by_hand, rel=1e-7)

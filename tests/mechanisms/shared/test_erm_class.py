@@ -1,5 +1,4 @@
-"""Risk minimisation over a class. The least error by brute force, ties, and the manners of a
-scikit-learn classifier."""
+"""Risk minimisation over a class: the least error by brute force, ties, scikit-learn's manners."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
 def test_no_labelling_of_the_class_has_fewer_errors(H: str, rule: Any) -> None:
     rng = np.random.default_rng(0)
     whole = np.array(list(itertools.product((1.0, 2, 3), repeat=2)))
-    for _ in range(40):
+    for _ in range(15):
         n = int(rng.integers(1, 9))
         X, y = rng.integers(1, 4, size=(n, 2)).astype(float), rng.integers(2, size=n)
         model = ClassERM(H=H, representative=rule).fit(X, y)
@@ -39,22 +38,18 @@ def test_no_labelling_of_the_class_has_fewer_errors(H: str, rule: Any) -> None:
     ("learner", "answer", "columns"), [("threshold", twin.threshold, 1), (corner(), twin.corner, 2)]
 )
 def test_answers_are_the_twins(learner: Any, answer: twin.Learner, columns: int) -> None:
+
+    def place_of(p: Any) -> Any:
+        return tuple(p) if columns > 1 else p[0]
+
     rng, blocks = np.random.default_rng(1), BlockLearner(learner)
-    asked = [
-        tuple(float(v) for v in p)
-        for p in itertools.product(np.arange(0, 5.5, 0.5), repeat=columns)
-    ]
-    for _ in range(60):
+    asked = list(itertools.product(np.arange(0, 5.5, 0.5).tolist(), repeat=columns))
+    for _ in range(30):
         n = int(rng.integers(1, 9))
         X, y = rng.integers(1, 5, size=(n, columns)).astype(float), rng.integers(2, size=n)
         found = blocks.fit(Labelled(X, y)).predict(points(asked, "queries"))
-        rows = [
-            (tuple(x) if columns > 1 else x[0], int(label))
-            for x, label in zip(X.tolist(), y.tolist(), strict=True)
-        ]
-        assert found.tolist() == [
-            answer(tuple(rows), query if columns > 1 else query[0]) for query in asked
-        ]
+        rows = tuple(zip(map(place_of, X.tolist()), y.tolist(), strict=True))
+        assert found.tolist() == [answer(rows, place_of(query)) for query in asked]
 
 
 def test_of_thresholds_with_equal_errors_the_smallest_is_taken() -> None:
@@ -65,13 +60,8 @@ def test_of_thresholds_with_equal_errors_the_smallest_is_taken() -> None:
 
 def test_it_is_cloned_and_its_parameters_are_set() -> None:
     model = ClassERM(H="intervals", feature=1)
-    again = clone(model)
-    assert again is not model
-    assert (
-        again.get_params()
-        == model.get_params()
-        == {**ClassERM().get_params(), "H": "intervals", "feature": 1}
-    )
+    parameters = {**ClassERM().get_params(), "H": "intervals", "feature": 1}
+    assert clone(model).get_params() == model.get_params() == parameters
     assert model.set_params(H="functions", points=4).hypotheses.vc_dimension == 4
     assert ClassERM(H=Thresholds(feature=1)).hypotheses == Thresholds(feature=1)
 

@@ -1,11 +1,11 @@
-"""The law of the noisy plurality, against exact arithmetic and against plain integrals. Its error
-bounds hold."""
+"""The law of the noisy plurality, against exact arithmetic and against plain integrals."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def every_count(most: int, K: int) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.parametrize(("most", "K"), [(7, 2), (40, 2), (6, 3), (25, 3), (4, 4), (3, 6)])
+@pytest.mark.parametrize(("most", "K"), [(40, 2), (6, 3), (25, 3), (4, 4), (3, 6)])
 def test_laplace_against_fractions(most: int, K: int) -> None:
     every = every_count(most, K)[:: 1 if most < 20 else 7]
     law = BASE_2.law(np.array(every))
@@ -37,36 +37,27 @@ def test_laplace_against_fractions(most: int, K: int) -> None:
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", [0.4, 5.0])
-@pytest.mark.parametrize("counts", [(0, 0), (0, 9), (4, 2, 0), (0, 3, 3, 1), (2, 2, 1, 0, 0)])
-def test_against_plain_integrals(kind: str, scale: float, counts: tuple[int, ...]) -> None:
-    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(
-        np.array([counts])
-    )
-    for i, found in enumerate(law.p[0]):
-        assert found == pytest.approx(twin.wins(counts, i, scale, kind), rel=1e-9)
+@pytest.mark.parametrize("counts", [(0, 9), (4, 2, 0), (0, 3, 3, 1)])
+def test_against_plain_integrals(kind: Any, scale: float, counts: tuple[int, ...]) -> None:
+    law = NoisyMax(kind=kind, scale=scale).law(np.array([counts]))
+    expected = [twin.wins(counts, i, scale, kind) for i in range(len(counts))]
+    assert law.p[0] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", [0.1, 0.3, 2.0, 50.0])
-def test_the_error_bound_is_small_and_the_probabilities_sum_to_one(kind: str, scale: float) -> None:
-    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(
-        np.array(every_count(9, 3))
-    )
+def test_the_error_bound_is_small_and_the_probabilities_sum_to_one(kind: Any, scale: float) -> None:
+    law = NoisyMax(kind=kind, scale=scale).law(np.array(every_count(9, 3)))
     assert law.error < (1e-9 if kind == "gaussian" and scale < 1 else 2e-11)
     np.testing.assert_allclose(np.exp(law.log_p).sum(axis=1), 1.0, atol=3 * law.error)
 
 
-@pytest.mark.parametrize("K", [3, 4, 7])
-def test_equal_counts_win_equally_often(K: int) -> None:
-    for kind in ("laplace", "gaussian"):
-        law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=1.0).law(
-            np.full((1, K), 5)
-        )
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_equal_counts_win_equally_often_and_a_permutation_permutes_the_law(kind: Any) -> None:
+    for K in (3, 4, 7):
+        law = NoisyMax(kind=kind, scale=1.0).law(np.full((1, K), 5))
         np.testing.assert_allclose(law.log_p, -math.log(K), rtol=0, atol=law.error)
-
-
-def test_a_permutation_of_the_counts_permutes_the_law() -> None:
-    law = NoisyMax(kind="gaussian", scale=2.0).law(np.array([[5, 1, 3], [3, 5, 1]]))
+    law = NoisyMax(kind=kind, scale=2.0).law(np.array([[5, 1, 3], [3, 5, 1]]))
     np.testing.assert_array_equal(law.log_p[0], law.log_p[1][[1, 2, 0]])
 
 
@@ -79,7 +70,7 @@ def log_normal_tail(x: int) -> float:
     return float(-(Decimal(x) ** 2) / 2 - ((2 * pi).sqrt() * fraction).ln())
 
 
-@pytest.mark.parametrize("x", [1, 2, 3, 5, 8, 13, 20, 30])
+@pytest.mark.parametrize("x", [1, 2, 5, 13, 30])
 def test_the_normal_tail_is_as_accurate_as_assumed(x: int) -> None:
     assert float(log_ndtr(-float(x))) == pytest.approx(log_normal_tail(x), rel=8 * 2.0**-53)
     upper = math.log1p(-math.exp(log_normal_tail(x)))

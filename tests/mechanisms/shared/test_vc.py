@@ -1,5 +1,4 @@
-"""VC theory: growth, dimensions, nets and covers against brute force. It knows nothing of the
-classes' own code."""
+"""VC theory: growth, dimensions, nets and covers against brute force that shares no code."""
 
 from __future__ import annotations
 
@@ -93,22 +92,17 @@ def test_labellings_are_those_of_brute_force(
 def test_growth_is_attained_and_below_sauer_shelah(
     H: HypothesisClass, brute: Any, X: list[Point]
 ) -> None:
-    """These points are in as general a position as it takes."""
+    """These points are in as general a position as it takes; the dimension is that of all."""
+    assert vc_dimension_on(H, np.array(X)) == H.vc_dimension
+    assert vc_dimension_on(H, np.array(X[:1])) == 1
     for m in range(7):
         if m and not (isinstance(H, (Halfspaces, Functions)) and m > 4):
-            assert max(
-                len(brute(list(chosen))) for chosen in itertools.combinations(X, m)
-            ) == H.growth(m)
+            most = max(len(brute(list(chosen))) for chosen in itertools.combinations(X, m))
+            assert most == H.growth(m)
         assert H.growth(m) <= sauer_shelah(H.vc_dimension, m)
 
 
-@pytest.mark.parametrize(("H", "brute", "X"), CLASSES, ids=IDS)
-def test_vc_dimensions(H: HypothesisClass, brute: Any, X: list[Point]) -> None:
-    assert vc_dimension_on(H, np.array(X)) == H.vc_dimension
-    assert vc_dimension_on(H, np.array(X[:1])) == 1
-
-
-@pytest.mark.parametrize(("side", "count"), [(2, 14), (3, 58), (4, 174), (5, 402)])
+@pytest.mark.parametrize(("side", "count"), [(2, 14), (3, 58), (5, 402)])
 def test_numbers_of_halfspaces_on_grids(side: int, count: int) -> None:
     """OEIS A114043: 2, 14, 58, 174, 402 for grids of 1 to 5 points a side."""
     assert len(every_halfspace(side)) == count
@@ -128,37 +122,31 @@ def test_sauer_shelah() -> None:
 
 
 def test_net_sizes() -> None:
-    """The bound holds at the size that is named and not at one less. For d = 1 it is near 2/alpha
-    log2 of its growth."""
+    """The bound holds at the size that is named and not at one less."""
     for alpha, beta in [(0.1, 0.1), (0.2, 0.01), (0.01, 0.3)]:
         for H in (Thresholds(), Intervals(), Halfspaces(points=8), Functions(points=3)):
             m = net_size(alpha, beta, H.growth)
             assert net_failure(alpha, m, H.growth) <= beta
             assert m == math.ceil(8 / alpha) or net_failure(alpha, m - 1, H.growth) > beta
     m = net_size(0.1, 0.1, Thresholds().growth)
-    tau = 2 * m + 1
-    assert (
-        tau * (tau - 1) * 2 ** (-0.1 * m / 2)
-        <= 0.1
-        < (tau - 2) * (tau - 3) * 2 ** (-0.1 * (m - 1) / 2)
-    )
+    by_hand = [(2 * k + 1) * 2 * k * 2 ** (-0.1 * k / 2) for k in (m, m - 1)]
+    assert by_hand[0] <= 0.1 < by_hand[1]
     with pytest.raises(InvalidInput, match="so large that 1,000,000,000,000,000 points are enough"):
         net_size(1e-14, 0.1, Thresholds().growth)
 
 
 def test_net_size_is_enough_on_a_line() -> None:
-    """Against the exact probability, without replacement from n points. The constants of Lemma 1
-    are far on the safe side."""
-    for alpha, beta, n in [(0.2, 0.2, 400), (0.1, 0.1, 1000)]:
-        m = net_size(alpha, beta, Thresholds().growth)
-        enough = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - beta)
-        assert net_probability(n, m, alpha) >= 1 - beta
-        assert enough < m / 3
+    """Against the exact probability: the constants of Lemma 1 are far on the safe side."""
+    alpha, beta, n = 0.2, 0.2, 400
+    m = net_size(alpha, beta, Thresholds().growth)
+    enough = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - beta)
+    assert net_probability(n, m, alpha) >= 1 - beta
+    assert enough < m / 3
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.25, 0.4, 0.7])
+@pytest.mark.parametrize("alpha", [0.05, 0.25, 0.7])
 def test_net_probability_is_that_of_all_subsets(alpha: float) -> None:
-    for n, m in [(1, 0), (1, 1), (5, 2), (8, 3), (9, 1), (9, 4), (10, 10)]:
+    for n, m in [(1, 0), (1, 1), (5, 2), (9, 1), (9, 4), (10, 10)]:
         X = np.arange(n, dtype=float)[:, None]
         good = sum(
             is_net(Thresholds(), X[list(chosen)], X, alpha)
@@ -181,7 +169,7 @@ def test_nets_by_definition(H: HypothesisClass, brute: Any, X: list[Point]) -> N
             assert is_net(H, np.array(T), np.array(X), alpha) == (max(apart) <= alpha * len(X))
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.35, 0.8])
+@pytest.mark.parametrize("alpha", [0.05, 0.35, 0.8])
 def test_covers(alpha: float) -> None:
     """Remark 1: every labelling is near a taken one, those are far apart, and few."""
     T = np.array([[1.0], [2.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])
@@ -190,10 +178,8 @@ def test_covers(alpha: float) -> None:
         taken = table[cover(table, alpha)]
         apart = (table[:, None] != taken[None]).sum(axis=2)
         assert (apart.min(axis=1) <= alpha * len(T)).all()
-        between = (taken[:, None] != taken[None]).sum(axis=2) + len(T) * np.eye(
-            len(taken), dtype=int
-        )
-        assert (between > alpha * len(T)).all()
+        between = (taken[:, None] != taken[None]).sum(axis=2)
+        assert (between[~np.eye(len(taken), dtype=bool)] > alpha * len(T)).all()
         if isinstance(H, Thresholds):
             assert len(taken) <= 1 / alpha + 1
 

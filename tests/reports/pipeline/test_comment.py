@@ -45,26 +45,17 @@ def test_nothing_found_says_no_more_than_that(make: Any) -> None:
 
 
 def test_the_difference_to_the_baseline_by_groups(make: Any) -> None:
-    weaker = make.computed("weak", "not refuted", 0.5)
+    def held(name: str, loss: float = 0.5, **fields: Any) -> Record:
+        return dict(make.computed(name, "not refuted", loss, **fields))
+
+    weaker = held("weak")
     weaker["claim"]["epsilon"] = 2.0
-    old = make.record(
-        make.computed("gone", "not refuted", 0.25, parameters={"r": 1}),
-        make.computed("weak", "not refuted", 0.5),
-        make.computed("rose", "not refuted", 0.25),
-        make.computed("fell", "not refuted", 0.75),
-        make.computed("same", "not refuted", 0.5),
-    )
-    new = make.record(
-        make.computed("fresh", "not refuted", 0.5),
-        weaker,
-        make.computed("rose", "refuted", 1.5),
-        make.computed("fell", "not refuted", 0.25),
-        make.computed("same", "not refuted", 0.5),
-    )
+    gone, rose = held("gone", 0.25, parameters={"r": 1}), make.computed("rose", "refuted", 1.5)
+    old = make.record(gone, held("weak"), held("rose", 0.25), held("fell", 0.75), held("same"))
+    new = make.record(held("fresh"), weaker, rose, held("fell", 0.25), held("same"))
     text = to_comment(new, judged(old, new))
-    order = [text.index(f"\n{title}:\n") for title in (
-        "Refuted or failing now", "Worse", "Gone", "New", "Better",
-    )]  # fmt: skip
+    groups = ("Refuted or failing now", "Worse", "Gone", "New", "Better")
+    order = [text.index(f"\n{title}:\n") for title in groups]
     assert order == sorted(order)
     assert "**Against the accepted baseline:** 4 privacy regressions" in text
     for line in ("* ▲ rose:", "* ↑ rose:", "* ▽ weak:", "* ✖ gone:", "* + fresh:", "* ↓ fell:"):
@@ -72,9 +63,9 @@ def test_the_difference_to_the_baseline_by_groups(make: Any) -> None:
     assert "same:" not in text.partition("<details>")[0]
 
 
-@pytest.mark.parametrize("number", [1, 60, 250])
+@pytest.mark.parametrize("number", [1, 60])
 def test_never_above_the_limit(make: Any, number: int) -> None:
-    long = "ä" * 300
+    long = "ä" * 1000
     record = make.record(
         *(make.sampled(f"m{k} {long}", "refuted", 1.9, reason=long) for k in range(number)),
         *(make.sampled(f"h{k} {long}", "not refuted") for k in range(number)),
@@ -82,8 +73,7 @@ def test_never_above_the_limit(make: Any, number: int) -> None:
     text = to_comment(record, judged(make.record(make.sampled("x", "not refuted")), record))
     assert len(text.encode()) <= LIMIT
     assert text.count("<details>") == text.count("</details>")
-    if number > 1:
-        assert "see the report" in text
+    assert ("see the report" in text) == (number > 1)
 
 
 def test_hostile_names_stay_text_and_call_nobody(make: Any) -> None:

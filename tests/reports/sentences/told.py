@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import jsonschema
 
-from dpassay.claims import Claim, Stability
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.laws import FiniteLaw
 from dpassay.record.run_record import make_record
+from dpassay.record.schemas import read_schema
 from dpassay.reports.run.view import FullView, make_view
 from dpassay.targets.resolve import resolve
-from tests.core.toys import TableMechanism
+from tests.reports import conftest as make
 
 Record = dict[str, Any]
 FACTS: Record = {
+    **dict.fromkeys(("data", "commit")),
     "confidence": 0.999,
     "seed": 0,
     "profile": "default",
     "command": "",
     "catalogue": True,
     "complete": True,
+    "budget": 0,
 }
-FACTS |= {"data": None, "budget": 0, "commit": None}
+ACCURACY = {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5}
+STRINGS = {"kind": "ScoreStability", "epsilon": None, "delta": 0.01, "beta1": 1.0, "beta2": 1.0}
 
 
 @cache
-def computed_record(name: str, *given: tuple[str, Any]) -> Record:
+def computed(name: str, **given: Any) -> list[Any]:
+    return list(assay([resolve(name, given)], None, Settings(mode="exact")))
+
+
+@cache
+def computed_record(name: str, **given: Any) -> Record:
     """The record of an exact audit of one entry on its own worst cases."""
-    return make_record(FACTS, computed(name, **dict(given)))
+    record = make_record(FACTS, computed(name, **given))
+    jsonschema.validate(record, read_schema("record"))
+    return record
 
 
 def told(result: FullView, *titles: str) -> str:
@@ -42,52 +49,35 @@ def told(result: FullView, *titles: str) -> str:
     )
 
 
+def view_of(*results: Record) -> Any:
+    return make_view(make.record(*results))
+
+
 def only(record: Record) -> FullView:
     (result,) = make_view(record).results
     return result
 
 
-def of_score(make: Any, share: float, upper: float, lower: float | None = None) -> Record:
-    """A result on score stability: its worst event is 'good' where the proportion is 0."""
-    result: Record = make.computed("score.exact", "not refuted", share)
-    betas = {"beta1": 1.0, "beta2": 1.092103}
-    result["claim"] |= betas | {
-        "kind": "ScoreStability",
-        "epsilon": None,
-        "delta": 0.01,
-        "unit": "score",
-    }
-    event, p1, p0 = ([1], share, 0.0) if share else ([0], 1.0, 1.0)
-    least = share if lower is None else lower
-    numbers = {"lower": least, "upper": upper, "exact": share}
-    result |= numbers | {"error": upper - share, "parameters": {"n": 398, "m": 10}}
-    result["witness"] |= {"event": event, "p1": p1, "p0": p0, "loss": share}
-    result["per_query"] = [
-        make.cell(0, least, upper, exact=share) | {"event": event, "p1": p1, "p0": p0}
-    ]
+def held(loss: float = 0.75, *, claim: Any = (), witness: Any = (), **more: Any) -> Record:
+    """A computed result that is not refuted, with changes."""
+    result = make.computed("a", "not refuted", loss, **more)
+    result["claim"] |= dict(claim)
+    result["witness"] |= dict(witness)
     return result
 
 
-@cache
-def computed(name: str, **given: Any) -> list[Any]:
-    return list(assay([resolve(name, given)], None, Settings(mode="exact")))
+def of_score(share: float, upper: float, lower: float | None = None) -> Record:
+    """A result on score stability: its worst event is 'good' where the proportion is 0."""
+    event, p1, p0 = ([1], share, 0.0) if share else ([0], 1.0, 1.0)
+    seen = {"event": event, "p1": p1, "p0": p0}
+    result = held(share, claim=STRINGS | {"beta2": 1.092103, "unit": "score"}, witness=seen)
+    least = share if lower is None else lower
+    result |= {"lower": least, "upper": upper, "error": upper - share}
+    result["per_query"] = [make.cell(0, least, upper, exact=share) | seen]
+    return result
 
 
 def beside(result: Record, exact: float = 0.25, **more: Any) -> Record:
     """The same result with the change of probabilities that was measured beside its loss."""
     other = {"id": "b", "kind": "Stability", "exact": exact, "error": 0.0, "any_size": None}
     return result | {"other": other | {"witness": result["witness"]} | more}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blurred(TableMechanism):
-    """Claimed to be 0.5-stable; its law is known up to an error."""
-
-    error: float
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        return (Stability(gamma=0.5),)
-
-    def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
-        return FiniteLaw(log_p=super().distribution(state, queries).log_p, error=self.error)

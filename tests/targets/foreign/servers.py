@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,11 @@ def alive(word: str) -> list[int]:
             if word.encode() in command and state != b"Z":
                 found.append(int(entry.name))
     return found
+
+
+def left(word: str) -> list[int]:
+    """Return those that are still there: a warden that has lost its dpassay needs a moment."""
+    until = time.monotonic() + 10
+    while alive(word) and time.monotonic() < until:
+        time.sleep(0.05)
+    return alive(word)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
 from dpassay.record.replay import replay
 from dpassay.record.trust import foreign
-from tests.targets.foreign.servers import LAPLACE, server
+from tests.targets.foreign.servers import LAPLACE, left, server
 
 SEARCH = ["--claim", "epsilon=0.25", "--search", "scalars,low=0,high=1", "--budget", "2000", "-q"]
 
@@ -22,14 +21,20 @@ SEARCH = ["--claim", "epsilon=0.25", "--search", "scalars,low=0,high=1", "--budg
 def test_a_program_is_audited_beside_one_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command, out = server(tmp_path, LAPLACE).command, tmp_path / "out"
-    broken = f"{sys.executable} -c 'raise KeyError(17)'"
+    """By a crash in the middle of the trials."""
+    command, out, bad = server(tmp_path, LAPLACE).command, tmp_path / "out", tmp_path / "bad"
+    bad.mkdir()
+    crash = "    if asked['size'] == 1000: os.abort()\n    rng ="
+    broken = server(bad, LAPLACE.replace("    rng =", crash)).command
     words = ["run", "--process", command, "--process", broken, *SEARCH, "--out", str(out)]
+    words += ["--no-stop-early"]
     assert main(words) == 1
     record = json.loads((out / "record.json").read_text())
     found = {each["parameters"]["command"]: each for each in record["results"]}
     assert found[command]["verdict"] == "refuted"
     assert found[broken]["verdict"] == "error"
+    assert "ended by signal 6" in found[broken]["reason"]
+    assert left(str(tmp_path)) == []
     (file,) = (out / "witnesses").iterdir()
     capsys.readouterr()
     assert main(["replay", str(file)]) == 2

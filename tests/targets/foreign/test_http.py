@@ -109,31 +109,24 @@ def test_a_service_is_asked_by_post() -> None:
         assert service.paths == {"/release?mode=1"}
 
 
-@pytest.mark.parametrize(
-    ("batch", "ops"), [(1, 3 * ["reset", "sample"]), (1000, ["reset", "sample"])]
-)
-def test_a_service_is_reset_before_each_line(batch: int, ops: list[str]) -> None:
+@pytest.mark.parametrize("batch", [1, 1000])
+def test_a_service_is_reset_before_each_line(batch: int) -> None:
     def reply(asked: dict[str, Any]) -> Any:
+        if asked["op"] == "reset" and refused:
+            return {"error": {"type": "no"}}
         return {"batch": batch} if asked["op"] == "hello" else laplace(asked)
 
+    refused: list[bool] = []
     with serving(reply) as service, opened(service, reset=True) as release:
         drawn(release)
-        assert service.ops() == ["hello", "prepare", *ops]
+        lines = 3 if batch == 1 else 1
+        assert service.ops() == ["hello", "prepare", *(lines * ["reset", "sample"])]
+        refused.append(True)
+        with pytest.raises(TargetError, match="reset: its service answered with an error: no"):
+            drawn(release)
 
 
-def test_a_reset_that_is_refused_is_an_error() -> None:
-    def reply(asked: dict[str, Any]) -> Any:
-        return {"error": {"type": "no"}} if asked["op"] == "reset" else laplace(asked)
-
-    with (
-        serving(reply) as service,
-        opened(service, reset=True) as release,
-        pytest.raises(TargetError, match="reset: its service answered with an error: no"),
-    ):
-        drawn(release)
-
-
-@pytest.mark.parametrize("status", [429, 500, 503, None])
+@pytest.mark.parametrize("status", [429, 503, None])
 def test_what_may_go_better_is_asked_again(status: int | None) -> None:
     """A lost connection (None) too, one that was kept at once; with longer and longer pauses."""
     failures = iter([True] * (3 if status is None else 2))
@@ -155,43 +148,8 @@ def test_what_may_go_better_is_asked_again(status: int | None) -> None:
         assert len({asked["seed"] for asked in service.seen if asked["op"] == "sample"}) == 1
 
 
-def test_it_is_not_asked_again_for_ever() -> None:
-    with (
-        serving(lambda _: (503, "out of order")) as service,
-        opened(service, retries=1) as release,
-        pytest.raises(TargetError, match=r"status 503, also when asked 2 times: out of order"),
-    ):
-        drawn(release)
-    assert service.ops() == ["hello", "hello"]
-
-
-def endless(handler: servers.BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    while True:
-        handler.wfile.write(b"x" * 65536)
-
-
-def drip(handler: servers.BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    for _ in range(1000):
-        handler.wfile.write(b" ")
-        time.sleep(0.05)
-
-
-def drip_head(handler: servers.BaseHTTPRequestHandler) -> None:
-    for _ in range(1000):
-        handler.wfile.write(b"H")
-        time.sleep(0.05)
-
-
 def cut_short(handler: servers.BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    handler.wfile.write(b'{"answers": [1')
+    handler.wfile.write(OK + b'Content-Length: 1000\r\n\r\n{"answers": [1')
     handler.wfile.flush()
     handler.connection.shutdown(socket.SHUT_RDWR)
 
@@ -201,14 +159,16 @@ def no_http(handler: servers.BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
-def repeat(start: bytes, again: bytes) -> Callable[[servers.BaseHTTPRequestHandler], None]:
+def repeat(
+    start: bytes, again: bytes, pause: float = 0.0001
+) -> Callable[[servers.BaseHTTPRequestHandler], None]:
     """Write something, and then something else for ever."""
 
     def written(handler: servers.BaseHTTPRequestHandler) -> None:
         handler.wfile.write(start)
         while True:
             handler.wfile.write(again)
-            time.sleep(0.0001)
+            time.sleep(pause)
 
     return written
 
@@ -216,21 +176,20 @@ def repeat(start: bytes, again: bytes) -> Callable[[servers.BaseHTTPRequestHandl
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = b"X: " + b"a" * 60_000 + b"\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+DRIP = repeat(OK + b"Content-Length: 1000\r\n\r\n", b" ", 0.05)
 WRONG: dict[str, tuple[Any, str]] = {
+    "out of order": ((503, "later"), "status 503, also when asked 2 times: later"),
     "not found": ((404, "no such page"), "status 404: no such page"),
     "moved": ((302, ""), "status 302"),
-    "garbage": ((200, "\0\1\2"), "no JSON"),
     "empty": ((200, ""), "no JSON"),
-    "endless": (endless, "longer than 1 MiB"),
-    "huge": ((200, "[" + "1," * (1 << 20) + "1]"), "longer than 1 MiB"),
+    "endless": (repeat(OK + b"\r\n", b"x" * 65536), "longer than 1 MiB"),
     "declared huge": (repeat(OK + b"Content-Length: 1099511627776\r\n\r\n", b"["), "than 1 MiB"),
-    "chunked": (repeat(CHUNKED, b"1000\r\n" + b" " * 4096 + b"\r\n"), "longer than 1 MiB"),
-    "chunks of no size": (repeat(CHUNKED, b"-1\r\n" + b" " * 4096), "longer than 1 MiB"),
+    "chunked": (repeat(CHUNKED, b"10000\r\n" + b" " * 65536 + b"\r\n"), "longer than 1 MiB"),
     "long headers": (repeat(OK, LONG), "headers are longer than 64 KiB"),
     "continue": (repeat(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "longer than 64 KiB|within 0.5 s"),
     "packed": (repeat(OK + b"Content-Encoding: gzip\r\n\r\n", b"\x1f"), "compressed"),
-    "drip": (drip, "no whole reply within 0.5 s"),
-    "drip in the head": (drip_head, "no whole reply within 0.5 s"),
+    "drip": (DRIP, "no whole reply within 0.5 s"),
+    "drip in the head": (repeat(b"", b"H", 0.05), "no whole reply within 0.5 s"),
     "silence": (lambda _: time.sleep(2), "no whole reply within 0.5 s"),
     "cut short": (cut_short, "the connection failed"),
     "no http": (no_http, "the connection failed"),
@@ -242,7 +201,7 @@ def test_a_service_that_does_wrong_is_an_error(name: str) -> None:
     reply, said = WRONG[name]
     with (
         serving(lambda _: reply) as service,
-        opened(service, timeout=0.5, retries=0, reply=1.0) as release,
+        opened(service, timeout=0.5, retries=int(reply == (503, "later")), reply=1.0) as release,
     ):
         began = time.monotonic()
         with pytest.raises(TargetError, match=said):
@@ -250,7 +209,7 @@ def test_a_service_that_does_wrong_is_an_error(name: str) -> None:
         assert time.monotonic() - began < 5
 
 
-@pytest.mark.parametrize("reply", [drip, (503, "later")])
+@pytest.mark.parametrize("reply", [DRIP, (503, "later")])
 def test_the_limit_holds_for_all_that_is_asked_again(reply: Any) -> None:
     """Also in a search, which passes over other failures of a data set."""
     with serving(lambda asked: reply if asked["op"] == "sample" else laplace(asked)) as service:
@@ -258,7 +217,7 @@ def test_the_limit_holds_for_all_that_is_asked_again(reply: Any) -> None:
         result = audit(release, claim=DP(epsilon=1), data=Scalars(0, 1), budget=300)
     assert result.verdict == "error"
     assert "it gave no whole reply within 0.5 s" in str(result.outcome.reason)
-    assert service.ops().count("sample") == (1 if reply is drip else 3)
+    assert service.ops().count("sample") == (1 if reply is DRIP else 3)
 
 
 def test_bytes_after_a_reply_are_not_the_next_reply() -> None:
@@ -287,18 +246,9 @@ def test_nobody_there_is_an_error() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "",
-        "file:///etc/passwd",
-        "ftp://host/",
-        "http://",
-        "host/path",
-        "http://user:password@host/",
-        "http://host:port/",
-        "http://host:99999/",
-        "http://host/a b",
-        "http://host/\r\nX-Header: 1",
-        "http://host/#there",
-        "http://[::1/",
+        *("", "file:///etc/passwd", "http://", "host/path", "http://user:password@host/"),
+        *("http://host:port/", "http://host:99999/", "http://host/a b", "http://host/#there"),
+        *("http://host/\r\nX-Header: 1", "http://[::1/"),
     ],
 )
 def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
@@ -324,5 +274,5 @@ def test_a_service_is_audited() -> None:
 
     sums: dict[str, float] = {}
     with serving(shifted) as service:
-        result = audit(http(service.url), claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=2000)
+        result = audit(http(service.url), claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=1000)
     assert result.verdict == "refuted", result.outcome.reason

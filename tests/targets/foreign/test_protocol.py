@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,6 @@ from dpassay.targets.foreign.protocol import (
     Hello,
     Malformed,
     answers_of,
-    error_of,
     hello_of,
     reply_of,
     text_of,
@@ -55,23 +53,6 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_tuples, value))
     return {k: _tuples(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-
-@given(st.binary())
-def test_any_bytes_are_an_object_or_malformed(line: bytes) -> None:
-    with suppress(Malformed):
-        assert isinstance(reply_of(line), dict)
-
-
-@pytest.mark.slow
-@given(st.dictionaries(st.sampled_from(["seeded", "batch", "queries", "answers", "error"]), VALUES))
-def test_any_object_is_a_hello_or_malformed_and_so_are_answers(reply: dict[str, Any]) -> None:
-    with suppress(Malformed):
-        assert hello_of(reply).batch >= 1
-    with suppress(Malformed):
-        assert len(answers_of(reply, 2)) == 2
-    if "error" in reply:
-        assert "\n" not in error_of(reply)
 
 
 def test_what_a_server_does_not_say_is_not_assumed() -> None:
@@ -120,6 +101,25 @@ def test_any_line_is_read_as_pythons_own_reader_reads_it(
         else:
             with pytest.raises(Malformed):
                 reply_of(line)
+
+
+WRONG = {
+    bytes(range(128, 256)) + b"\0": "which is no JSON",
+    b"[1, 2]": "which is no JSON object",
+    b"[" * 100_000: "which is no JSON",
+    b"9" * 10_000: "which is no JSON",
+    b'{"answers": [0.0]}': "it gave 1 answers; 3 were asked for",
+    b'{"answers": [0, 0, 0, 0]}': "it gave 4 answers; 3 were asked for",
+    b'{"answers": 0.5}': "must have a list 'answers'",
+    b'{"batch": 0}': "hello: batch = 0; must be an integer >= 1",
+    b'{"seeded": 1}': "hello: seeded = 1; must be true or false",
+}
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG.items(), ids=WRONG.values())
+def test_what_is_wrong_within_a_line_is_said(line: bytes, said: str) -> None:
+    with pytest.raises(Malformed, match=said):
+        answers_of(reply_of(line), 3) if b"answers" in line else hello_of(reply_of(line))
 
 
 def test_a_failed_trial_is_an_answer_known_by_what_it_says() -> None:

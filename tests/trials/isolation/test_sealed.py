@@ -21,6 +21,8 @@ from dpassay.targets.resolve import AnswerKind, declared, resolve
 from dpassay.trials.isolation import target as server
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, introduced
+from dpassay.trials.wire import pack, read, unpack
+from dpassay.trials.written import Drawn
 from tests.core.toys import TableMechanism, flip_group, target_of
 
 GROUP = flip_group(records=4, queries=3)
@@ -31,7 +33,7 @@ Introduced = Callable[..., Isolated]
 
 
 def audited(target: AuditTarget) -> list[Result]:
-    return list(assay([target], GROUP, Settings(budget=3000, mode="monte-carlo")))
+    return list(assay([target], GROUP, Settings(budget=500, mode="monte-carlo")))
 
 
 @pytest.fixture
@@ -62,26 +64,17 @@ def forging() -> Iterator[Introduced]:
         each.hosts.close()
 
 
-def test_a_process_cannot_say_that_its_claim_is_known_to_be_wrong(forging: Introduced) -> None:
-    found = forging(lambda told: told["claims"][0].update(expected="refuted"), DP(epsilon=1.0))
-    assert [claim.expected for claim in found.claims] == [None]
-    (result,) = audited(found)
-    assert (result.verdict, result.claim.expected) == ("error", None)
-    assert "unknown field `expected`" in result.outcome.reason
-
-
 @pytest.mark.parametrize(
     "forge",
     [
         lambda told: told["claims"][0].update(epsilon=600.0),
-        lambda told: told["claims"][0].update(delta=0.99),
         lambda told: told.update(claims=told["claims"] * 3),
         lambda told: told["claims"][0].update(
             kind="Stability", epsilon=None, delta=None, gamma=1.0
         ),
         lambda told: told["claims"][0].update(status="measured"),
     ],
-    ids=["epsilon", "delta", "more", "kind", "status"],
+    ids=["epsilon", "more", "kind", "status"],
 )
 def test_the_claim_of_the_user_stays_as_it_is(forging: Introduced, forge: Forge) -> None:
     claim = DP(epsilon=1.0, source="--claim")
@@ -118,10 +111,12 @@ def test_only_the_catalogue_expects_a_refutation(forging: Introduced) -> None:
         claims = (claimed,)
 
     assert declared("my:Class", Says(table=TABLE)) == (replace(claimed, expected=None),)
-    known = resolve("control")
-    assert {each.expected for each in known.claims} == {"refuted"}
+    assert {each.expected for each in resolve("control").claims} == {"refuted"}
     found = forging(lambda told: told.update(target="control"), address="a:b")
     assert {each.expected for each in found.claims} == {None}
+    found = forging(lambda told: told["claims"][0].update(expected="refuted"), DP(epsilon=1.0))
+    assert [claim.expected for claim in found.claims] == [None]
+    assert "unknown field `expected`" in found.hosts.lost
 
 
 def test_what_is_refused_after_a_mechanism_was_built_is_its_own_error(forging: Introduced) -> None:
@@ -159,9 +154,6 @@ def test_what_is_no_description_is_an_error_or_refused(
 
 
 def test_a_generator_is_only_moved_along_its_own_stream() -> None:
-    from dpassay.trials.wire import pack, read, unpack
-    from dpassay.trials.written import Drawn
-
     one, other, mine = (np.random.default_rng(seed) for seed in (1, 1, 2))
     one.integers(7, dtype=np.uint32)
     drawn = read(Drawn, unpack(pack(0, Drawn.json(np.zeros(1), one)))[1])
