@@ -1,4 +1,4 @@
-"""What the experiment spends (alpha, delta of m answers), and who may look at targets' coins."""
+"""Fair coins, and who may look at them; what the experiment spends: alpha, delta of m answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.metrics import roc
-from dpassay.attacks.experiment.models import toss
+from dpassay.attacks.experiment.models import Coins, toss
 from dpassay.attacks.experiment.outcomes import Attacked, beyond
 from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.record import make_attack_record
@@ -22,6 +22,8 @@ from dpassay.attacks.observed import Flags, Observed
 from dpassay.attacks.scores import ATTACKS, Score
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit, of_record
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput
 from dpassay.privacy_curves import ZeroConcentrated
 from tests.attacks.toys import E, Toy, floor
 
@@ -49,28 +51,20 @@ def test_all_that_is_certified_costs_one_alpha() -> None:
     attacks = dict.fromkeys(("a", "b"), ATTACKS["loss-threshold"])
     found = attack(targets, Design(references=4, targets=6, certified=2, confidence=0.9), attacks)
     runs = [outcome.one_run for each in found for outcome in each.outcomes]
+    bounds = [bound for each in found for part in each.certified.values() for bound in part]
     spent = sum(run.alpha for run in runs if run is not None)
-    spent += sum(
-        bound.lower.alpha
-        for each in found
-        for bounds in each.certified.values()
-        for bound in bounds
-    )
-    assert spent == pytest.approx(0.1)
+    assert spent + sum(bound.lower.alpha for bound in bounds) == pytest.approx(0.1)
 
 
 def test_attacks_are_fitted_on_references_alone() -> None:
-    spy = Spy()
-    (found,) = attack(
-        [Target(name="toy", subject=Toy(tells=0.3))], Design(references=4, targets=6), {"spy": spy}
-    )
+    spy, target = Spy(), Target(name="toy", subject=Toy(tells=0.3))
+    (found,) = attack([target], Design(references=4, targets=6), {"spy": spy})
     mine = toss(4, E, seed=0, who="reference", mirrored=True).membership
     whole, halves = spy.given[::3], spy.given[1::3] + spy.given[2::3]
     assert (len(whole), len(halves)) == (2, 4)  # of two views
     assert all(np.array_equal(given, mine) for given in whole)
-    assert all(
-        any(np.array_equal(given, part) for part in (mine[:2], mine[2:])) for given in halves
-    )
+    parts = (mine[:2], mine[2:])
+    assert all(any(np.array_equal(given, part) for part in parts) for given in halves)
     ran = found.outcomes[0].one_run
     assert ran is not None
     assert ran.m == 6 * E // 2
@@ -120,27 +114,26 @@ def test_a_delta_of_1_promises_nothing() -> None:
 
 
 def test_a_broken_claim_is_refuted() -> None:
-    claim = DP(epsilon=0.1)
-    (found,) = attack(
-        [Target(name="toy", subject=Toy(tells=1.0), claim=claim)],
-        Design(references=16, targets=100),
-    )
+    target = Target(name="toy", subject=Toy(tells=1.0), claim=DP(epsilon=0.1))
+    (found,) = attack([target], Design(references=16, targets=100))
     assert max(bound.lower.value for bound in found.certified["8 labels"]) > 0.8
     assert code([found]) == Exit.REFUTED
 
 
 def code(found: Sequence[Attacked]) -> int:
-    return of_record(
-        make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False
-    )
+    record = make_attack_record({"complete": True}, floor().records, found)
+    return of_record(record, allow_inconclusive=False)
+
+
+def one_record(own: Any) -> Observed:
+    """What models show of a single record, label 0."""
+    seen = np.stack([own, 1 - own], axis=1)[:, None, :]
+    return Observed(seen=seen, y=np.zeros(1, dtype=np.int64))
 
 
 def test_certified_counts_by_hand() -> None:
     """Rules of both directions, a share equal to the threshold, unequal numbers of members."""
-    own = np.array([0.5, 0.5, 0.2, 0.8, 0.4])
-    target = Observed(
-        seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64)
-    )
+    target = one_record(np.array([0.5, 0.5, 0.2, 0.8, 0.4]))
     inside = np.array([True, False, False, True, True])[:, None]
     above, below = (Rule(record=0, threshold=0.5, above=way, expected=1.0) for way in (True, False))
     one, other = certify((above, below), target, inside, delta=0.0, alpha=0.1)
@@ -149,18 +142,16 @@ def test_certified_counts_by_hand() -> None:
         assert found is not None
         assert (found.x, found.n1, found.y, found.n0) == counts
     assert one.lower.alpha == other.lower.alpha == 0.05
+    assert (one.right, one.guesses) == (3, 5)
 
 
 def test_certified_value_is_the_inverse_of_the_best_accuracy() -> None:
     """Of T right guesses of T: q^T = alpha, and q = (e^epsilon + delta) / (1 + e^epsilon)."""
     T, alpha = 40, 0.05
     own = np.tile([1.0, 0.0], T // 2)
-    target = Observed(
-        seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64)
-    )
     rule = Rule(record=0, threshold=1.0, above=True, expected=1.0)
     for delta in (0.0, 0.1, 0.4):
-        (found,) = certify((rule,), target, own[:, None] == 1, delta=delta, alpha=alpha)
+        (found,) = certify((rule,), one_record(own), own[:, None] == 1, delta=delta, alpha=alpha)
         grow = np.exp(found.lower.value)
         assert ((grow + delta) / (1 + grow)) ** T == pytest.approx(alpha, rel=1e-9)
         assert ((1 + found.gamma) / 2) ** T == pytest.approx(alpha, rel=1e-9)
@@ -176,3 +167,53 @@ def test_beyond_is_the_largest_excess_where_errors_are_frequent() -> None:
             worst = max(worst, tpr - min(np.e * fpr, 1 - (1 - fpr) / np.e, 1.0))
     assert worst > 0
     assert beyond(curve, (1.0, 0.0), 200, 200) == pytest.approx(worst)
+
+
+def test_coins_are_fair_pairs_of_a_fixed_size() -> None:
+    coins = toss(200, 100, seed=3, who="target")
+    assert coins.membership.shape == (200, 100)
+    assert (coins.membership[:, 0::2] ^ coins.membership[:, 1::2]).all()
+    assert np.array_equal(coins.membership[:, 0::2], coins.heads)
+    assert {len(coins.rows(i)) for i in range(200)} == {50}
+    n, heads = coins.heads.size, int(coins.heads.sum())
+    assert binom.ppf(5e-4, n, 0.5) <= heads <= binom.isf(5e-4, n, 0.5)
+    # neighbours agree half the time, in both directions: independence that a bound would miss
+    for lag in (1, 2):
+        for same in (
+            coins.heads[lag:] == coins.heads[:-lag],
+            coins.heads[:, lag:] == coins.heads[:, :-lag],
+        ):
+            assert binom.ppf(5e-4, same.size, 0.5) <= same.sum() <= binom.isf(5e-4, same.size, 0.5)
+
+
+def test_one_coin_replaces_one_record_that_keeps_its_place() -> None:
+    records = Labelled(np.arange(40.0)[:, None], np.zeros(40, dtype=np.int64))
+    coins = toss(1, 40, seed=3, who="target")
+    for pair in range(20):
+        turned = coins.heads.copy()
+        turned[0, pair] = ~turned[0, pair]
+        rows = (each.rows(0) for each in (coins, Coins(heads=turned)))
+        one, other = map(records.take, rows)
+        differs = (one.X != other.X).any(axis=1)
+        assert np.flatnonzero(differs).tolist() == [pair]
+
+
+def test_references_have_coins_of_their_own_and_more_models_keep_the_first_ones() -> None:
+    one, other = toss(50, 40, seed=3, who="target"), toss(50, 40, seed=3, who="reference")
+    same = one.heads == other.heads
+    assert binom.ppf(5e-4, same.size, 0.5) <= same.sum() <= binom.isf(5e-4, same.size, 0.5)
+    for mirrored in (False, True):
+        few, many = (toss(n, 40, seed=3, who="reference", mirrored=mirrored).heads for n in (7, 12))
+        assert np.array_equal(few, many[:7])
+
+
+def test_mirrored_coins_put_every_record_into_half_of_the_models() -> None:
+    coins = toss(8, 40, seed=3, who="reference", mirrored=True)
+    assert (coins.membership.sum(axis=0) == 4).all()
+    assert np.array_equal(coins.heads[0::2], toss(8, 40, seed=3, who="reference").heads[0::2])
+
+
+@pytest.mark.parametrize(("models", "e"), [(0, 4), (1, 3), (1, 0), (1.0, 4), (True, 4)])
+def test_refused_coins(models: Any, e: Any) -> None:
+    with pytest.raises(InvalidInput):
+        toss(models, e, seed=0, who="target")

@@ -1,18 +1,24 @@
-"""Estimates of attacks: bands around curves, intervals around areas, the best of many attacks."""
+"""Rates, areas, regions and their intervals: against loops, scikit-learn and linear programs."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.stats import binom, norm
+from sklearn.metrics import roc_auc_score
 
 from dpassay.attacks.experiment.metrics import (
     AT_ONCE,
     TOSSES,
     Roc,
+    advantage,
+    allowed_tpr,
+    at_rate,
     auc,
     auc_interval,
     band,
@@ -21,12 +27,14 @@ from dpassay.attacks.experiment.metrics import (
     roc,
     thin,
     tossed_again,
+    with_a_coin,
 )
 from dpassay.attacks.experiment.models import Coins, toss
 from dpassay.attacks.experiment.one_run import CrossFitted
 from dpassay.attacks.experiment.outcomes import sliced
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import lira
+from dpassay.errors import InvalidInput
 
 
 def drawn(rng: np.random.Generator, models: int, shared: float) -> tuple[Array, Flags]:
@@ -57,12 +65,10 @@ def test_targets_that_agree_leave_no_doubt_and_others_do() -> None:
     scores = np.tile([[3.0, 0.0, 2.0, 1.0]], (6, 1))
     inside = np.tile([[True, False, True, False]], (6, 1))
     curve = roc(scores[inside], scores[~inside])
-    low, high = band(curve, scores, inside)
-    np.testing.assert_allclose(low, curve.tpr)
-    np.testing.assert_allclose(high, curve.tpr)
+    for end in band(curve, scores, inside):
+        np.testing.assert_allclose(end, curve.tpr)
     scores[0] = scores[0, ::-1]
-    curve = roc(scores[inside], scores[~inside])
-    low, high = band(curve, scores, inside)
+    low, high = band(roc(scores[inside], scores[~inside]), scores, inside)
     assert (high - low).max() > 0.1
     assert (low >= 0).all()
     assert (high <= 1).all()
@@ -118,32 +124,22 @@ def test_where_nothing_leaks_the_best_is_higher_once_in_twenty() -> None:
     assert binom.sf(above - 1, runs, 0.06) > 1e-4
 
 
-def test_one_attack_has_less_chance_than_the_best_of_many() -> None:
-    scores = np.random.default_rng(1).normal(size=(36, 8, 40))
-    again = [tossed_again(each) for each in scores]
-    assert best_of(again[:1]).high < best_of(again).high
-
-
-def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
+def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[Array, Flags]:
     """Scores that tell members apart within a model, and that lie elsewhere in every model."""
     rng = np.random.default_rng(seed)
-    membership = toss(models, 40, seed=seed, who="target").membership
-    return membership + 0.3 * rng.normal(size=membership.shape) + shift * rng.normal(
-        size=(models, 1)
-    ), membership
+    inside = toss(models, 40, seed=seed, who="target").membership
+    noise = 0.3 * rng.normal(size=inside.shape)
+    return noise + shift * rng.normal(size=(models, 1)) + inside, inside
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_an_auc_lies_in_its_own_interval(seed: int) -> None:
-    scores, membership = drifting(12, seed)
-    whole = auc(scores[membership], scores[~membership])
-    found = auc_interval(scores, membership)
+def test_an_auc_lies_in_its_own_interval() -> None:
+    scores, membership = drifting(12, 0)
+    whole, found = auc(scores[membership], scores[~membership]), auc_interval(scores, membership)
     assert found is not None
-    low, high = found
-    assert 0 <= low < whole < high <= 1
+    assert 0 <= found[0] < whole < found[1] <= 1
     areas = [auc(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
-    assert not low <= np.mean(areas) <= high  # the old interval was around this, another number
-    coins = toss(12, 40, seed=seed, who="target")
+    assert not found[0] <= np.mean(areas) <= found[1]  # the old interval was around this
+    coins = toss(12, 40, seed=0, who="target")
     known = CrossFitted(guesses=coins.guesses(scores), heads=coins.heads)
     part = sliced("natural", np.arange(40) < 20, scores, coins, known=known, alpha=0.1)
     assert part.auc is not None
@@ -216,3 +212,124 @@ def test_labels_that_never_move_score_zero() -> None:
     seen[..., 0] = 1.0
     observed = Observed(seen=seen, y=np.arange(10) % 2, m=1)
     assert (lira(observed, membership)(observed) == 0).all()
+
+
+RNG = np.random.default_rng(0)
+CASES = [
+    *((RNG.normal(0.5, 1, n1), RNG.normal(0, 1, n0)) for n1, n0 in ((1, 1), (5, 3), (40, 60))),
+    (RNG.integers(0, 4, 30).astype(float), RNG.integers(0, 3, 50).astype(float)),  # tied
+    (np.zeros(7), np.zeros(9)),
+    (np.array([np.inf, 1.0, -np.inf]), np.array([-np.inf, 1.0, 1.0, np.inf])),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), CASES)
+def test_curve_and_area(one: Array, other: Array) -> None:
+    curve = roc(one, other)
+    assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
+    for fpr, tpr, threshold in zip(curve.fpr[1:], curve.tpr[1:], curve.thresholds[1:], strict=True):
+        assert tpr == sum(score >= threshold for score in one) / len(one)
+        assert fpr == sum(score >= threshold for score in other) / len(other)
+    assert np.array_equal(np.unique(np.concatenate([one, other])), np.sort(curve.thresholds[1:]))
+    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a in one for b in other]
+    assert auc(one, other) == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
+    assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(auc(one, other), abs=1e-12)
+    if np.isfinite(np.concatenate([one, other])).all():
+        known = roc_auc_score([1] * len(one) + [0] * len(other), np.concatenate([one, other]))
+        assert auc(one, other) == pytest.approx(known, abs=1e-12)
+    best = max(
+        sum(a >= cut for a in one) / len(one) - sum(b >= cut for b in other) / len(other)
+        for cut in [*one, *other]
+    )
+    assert advantage(curve) == pytest.approx(max(0.0, best), abs=1e-12)
+
+
+def test_rate_is_the_largest_that_does_not_exceed_what_is_asked() -> None:
+    rng = np.random.default_rng(1)
+    for levels in (5, 50, 10_000):
+        one, other = rng.integers(0, levels, 300) + levels // 8, rng.integers(0, levels, 1000)
+        for asked in (0.01, 0.05, 0.5):
+            found = at_rate(roc(one, other), asked, 1000)
+            assert found is not None
+            rules = [
+                (np.mean(other >= cut), np.mean(one >= cut))
+                for cut in np.unique([*one, *other, 2 * levels])
+            ]
+            assert (found.fpr, found.tpr) == max(rule for rule in rules if rule[0] <= asked)
+            assert found.fpr == np.mean(other >= found.threshold)
+            assert found.tpr == np.mean(one >= found.threshold)
+
+
+def test_rate_needs_ten_false_positives_to_be_told() -> None:
+    curve = roc(np.arange(10.0), np.arange(999.0))
+    assert at_rate(curve, 0.01, 999) is None
+    assert at_rate(roc(np.arange(10.0), np.arange(1000.0)), 0.01, 1000) is not None
+    assert at_rate(roc(np.arange(10.0), np.arange(10_000.0)), 0.001, 10_000) is not None
+
+
+def test_rate_counts_exactly_one_percent_as_allowed() -> None:
+    """10 of 1000 above: 0.01 as a float is not below 10 / 1000."""
+    for n in (1000, 2900, 5700, 11_300):
+        found = at_rate(roc(np.array([0.5]), np.arange(n)), 0.01, n)
+        assert found is not None
+        assert round(found.fpr * n) == n // 100
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.1, 0.0), (1.0, 0.0), (1.0, 0.05), (3.0, 0.3), (0.5, 0.9)]
+)
+def test_allowed_region(epsilon: float, delta: float) -> None:
+    """Largest TPR under both inequalities, in both directions: a linear program for each FPR."""
+    grow = math.exp(epsilon)
+    for fpr in (0.0, 0.001, 0.1, 0.3, 0.7, 1.0):
+        # tpr <= e fpr + d; 1 - fpr <= e (1 - tpr) + d; fpr <= e tpr + d; 1 - tpr <= e (1 - fpr) + d
+        A = [[1.0], [grow], [-grow], [-1.0]]
+        b = [grow * fpr, grow - 1 + fpr, -fpr, grow * (1 - fpr) - 1]
+        best = linprog([-1], A_ub=np.array(A), b_ub=np.array(b) + delta, bounds=[(0, 1)])
+        assert best.success
+        found = float(allowed_tpr(fpr, epsilon, delta))
+        assert found == pytest.approx(-float(best.fun or 0.0), abs=1e-9)
+
+
+def test_allowed_region_at_its_ends() -> None:
+    # TPR 1 at FPR 0: two disjoint answers
+    assert allowed_tpr([0.0, 0.5], math.inf).tolist() == [1.0, 1.0]
+    assert allowed_tpr([0.0, 0.3, 1.0], 0.0).tolist() == pytest.approx([0.0, 0.3, 1.0])
+    assert allowed_tpr([0.0, 0.3], 1.0, 1.0).tolist() == [1.0, 1.0]
+    # 8 answers at the largest claim there is
+    assert allowed_tpr([0.0, 0.001, 1.0], 5600.0).tolist() == [0.0, 1.0, 1.0]
+
+
+def test_thinned_curve_is_part_of_the_curve() -> None:
+    rng = np.random.default_rng(2)
+    curve = roc(rng.normal(1, 1, 3000), rng.normal(0, 1, 3000))
+    thinned = thin(curve, 50)
+    assert len(thinned.fpr) <= 51
+    whole = set(zip(curve.fpr.tolist(), curve.tpr.tolist(), strict=True))
+    assert set(zip(thinned.fpr.tolist(), thinned.tpr.tolist(), strict=True)) <= whole
+    assert (thinned.fpr[0], thinned.fpr[-1], thinned.tpr[-1]) == (0, 1, 1)
+    for most in (2, 3, 10):  # the point at FPR 0 has the largest TPR there
+        assert thin(curve, most).tpr[0] == curve.tpr[curve.fpr == 0].max()
+
+
+@pytest.mark.parametrize("wrong", [[], [math.nan]])
+def test_refused(wrong: list[float]) -> None:
+    for both in ((wrong, [0.0]), ([0.0], wrong)):
+        with pytest.raises(InvalidInput):
+            auc(*both)
+        with pytest.raises(InvalidInput):
+            roc(*both)
+
+
+@pytest.mark.parametrize("asked", [0.01, 0.25, 0.9])
+def test_a_coin_gives_exactly_the_rate(asked: float) -> None:
+    """The rate of non-members is what was asked; members lie on the line between two points."""
+    rng = np.random.default_rng(5)
+    one, other = rng.integers(6, size=40) + 1, rng.integers(6, size=70)
+    curve = roc(one, other)
+    assert with_a_coin(other, curve, asked) == pytest.approx(asked)
+    assert with_a_coin(one, curve, asked) == pytest.approx(
+        float(np.interp(asked, curve.fpr, curve.tpr))
+    )
+    halves = [with_a_coin(half, curve, asked) for half in (one[:20], one[20:])]
+    assert np.mean(halves) == pytest.approx(with_a_coin(one, curve, asked))

@@ -1,9 +1,14 @@
-"""The optimal attacker and the best adaptive strategy, against brute force with fractions."""
+"""The optimal attacker and the best adaptive strategy, against brute force with fractions.
+
+The twins, at the end, use nothing of dpassay: every strategy and event in turn.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,7 +29,6 @@ from dpassay.mechanisms.dwork_feldman_2018.composition import (
     advanced_composition,
     optimal_composition,
 )
-from tests.attacks.twins import twin_optimal as twin
 
 TWO = (
     [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]],
@@ -55,11 +59,11 @@ def test_dynamic_programming_finds_what_all_strategies_do(laws: Any, m: int) -> 
     P, Q = laws
     for growth in (Fraction(1), Fraction(3, 2), Fraction(4)):
         found = best_strategy(logs(P), logs(Q), m, math.log(growth))
-        wanted = twin.delta_of(P, Q, m, growth)
+        wanted = delta_of(P, Q, m, growth)
         assert found.delta == pytest.approx(float(wanted), abs=1e-12)
         assert found.hit - float(growth) * found.alarm == pytest.approx(float(wanted), abs=1e-12)
     for delta in (Fraction(1, 100), Fraction(1, 10)):
-        limit = math.log(twin.growth_of(P, Q, m, delta))
+        limit = math.log(growth_of(P, Q, m, delta))
         assert privacy_spent(logs(P), logs(Q), m, float(delta)) == pytest.approx(limit, abs=1e-10)
 
 
@@ -106,7 +110,7 @@ def test_the_choices_reach_what_is_promised() -> None:
 def test_counts_lose_nothing_of_the_sequences(laws: Any, m: int) -> None:
     P, Q = laws[0][0], laws[1][0]
     best = ceiling(logs(P), logs(Q), m)
-    area, variation = twin.roc(P, Q, m)
+    area, variation = roc(P, Q, m)
     assert best.auc == pytest.approx(float(area), abs=1e-12)
     assert best.advantage == pytest.approx(float(variation), abs=1e-12)
     assert best.fpr[0] == best.tpr[0] == 0
@@ -131,11 +135,9 @@ def test_what_one_side_never_answers() -> None:
     assert best_strategy(P, Q, 2, 2.0).delta == pytest.approx(1 - 0.75**2, abs=1e-12)
     assert privacy_spent(P, Q, 1, 0.25) == pytest.approx(0.0, abs=1e-12)
     assert privacy_spent(P, Q, 2, 0.3) == math.inf
-    assert best_strategy(Q, P, 2, 0.0).delta == pytest.approx(
-        ceiling(Q[0], P[0], 2).advantage, abs=1e-12
-    )
-    apart = np.log([[1.0, 1e-300]]), np.array([[-math.inf, 0.0]])
-    assert optimal(apart[0][0], apart[1][0]).auc == pytest.approx(1.0)
+    best = ceiling(Q[0], P[0], 2).advantage
+    assert best_strategy(Q, P, 2, 0.0).delta == pytest.approx(best, abs=1e-12)
+    assert optimal(np.log([1.0, 1e-300]), np.array([-math.inf, 0.0])).auc == pytest.approx(1.0)
 
 
 def test_composition_agrees_with_the_interface() -> None:
@@ -143,11 +145,8 @@ def test_composition_agrees_with_the_interface() -> None:
         advanced, best = composition(epsilon, m, 1e-3)
         assert advanced == advanced_composition(epsilon, m, 1e-3)
         assert best == pytest.approx(optimal_composition(epsilon, m, 1e-3), rel=1e-9)
-        law = (
-            np.stack([bernoulli_law([epsilon]).log_p[0]] * 2),
-            np.stack([bernoulli_law([-epsilon]).log_p[0]] * 2),
-        )
-        spent = privacy_spent(*law, m, 1e-3)
+        P, Q = (bernoulli_law([each, each]).log_p for each in (epsilon, -epsilon))
+        spent = privacy_spent(P, Q, m, 1e-3)
         # randomised response is the worst there is
         assert spent == pytest.approx(best, rel=1e-9)
         assert spent < m * epsilon
@@ -176,3 +175,65 @@ def test_refused() -> None:
     ):
         with pytest.raises(InvalidInput):
             wrong()
+
+
+Rows = list[list[Fraction]]
+Strategy = dict[tuple[int, ...], int]
+
+
+def histories(m: int, labels: int) -> list[tuple[int, ...]]:
+    return [past for t in range(m) for past in product(range(labels), repeat=t)]
+
+
+def strategies(m: int, queries: int, labels: int) -> Iterator[Strategy]:
+    pasts = histories(m, labels)
+    for choice in product(range(queries), repeat=len(pasts)):
+        yield dict(zip(pasts, choice, strict=True))
+
+
+def leaves(P: Rows, Q: Rows, m: int, strategy: Strategy) -> Iterator[tuple[Fraction, Fraction]]:
+    for path in product(range(len(P[0])), repeat=m):
+        p = q = Fraction(1)
+        for t in range(m):
+            j = strategy[path[:t]]
+            p, q = p * P[j][path[t]], q * Q[j][path[t]]
+        yield p, q
+
+
+def delta_of(P: Rows, Q: Rows, m: int, growth: Fraction) -> Fraction:
+    """The largest P[E] - growth Q[E] over all strategies and events."""
+    best = Fraction(0)
+    for strategy in strategies(m, len(P), len(P[0])):
+        best = max(
+            best,
+            sum(
+                (max(Fraction(0), p - growth * q) for p, q in leaves(P, Q, m, strategy)),
+                Fraction(0),
+            ),
+        )
+    return best
+
+
+def growth_of(P: Rows, Q: Rows, m: int, delta: Fraction) -> Fraction:
+    """The least growth >= 1 at which no nested event of any strategy exceeds delta."""
+    best = Fraction(1)
+    for strategy in strategies(m, len(P), len(P[0])):
+        pairs = sorted(leaves(P, Q, m, strategy), key=lambda pair: -(pair[0] / pair[1]))
+        p = q = Fraction(0)
+        for one, other in pairs:
+            p, q = p + one, q + other
+            best = max(best, (p - delta) / q)
+    return best
+
+
+def roc(P: list[Fraction], Q: list[Fraction], m: int) -> tuple[Fraction, Fraction]:
+    """AUC (ties half) and total variation of sequences of m answers, by likelihood ratios."""
+    found = list(leaves([P], [Q], m, dict.fromkeys(histories(m, len(P)), 0)))
+    area = Fraction(0)
+    for p, q in found:
+        for p2, q2 in found:
+            mine, theirs = p * q2, p2 * q
+            area += (
+                p * q2 * (Fraction(1) if mine > theirs else Fraction(1, 2) if mine == theirs else 0)
+            )
+    return area, sum((max(Fraction(0), p - q) for p, q in found), Fraction(0))

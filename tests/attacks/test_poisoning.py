@@ -1,10 +1,12 @@
-"""Poisoned backgrounds and chosen queries."""
+"""Canaries and their exposure, poisoned backgrounds, chosen queries, and results on slices."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ from dpassay.attacks.experiment.models import (
     models,
     toss,
 )
-from dpassay.attacks.experiment.outcomes import Attacked, Sliced
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import Attacked, Sliced, exposure, parts, sliced
 from dpassay.attacks.experiment.poisoning import (
     CLOSE,
     NEAR,
@@ -26,6 +29,7 @@ from dpassay.attacks.experiment.poisoning import (
     better,
     candidates,
     choose,
+    plant,
     surround,
 )
 from dpassay.attacks.experiment.record import make_attack_record
@@ -34,24 +38,23 @@ from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores import ATTACKS, lira
 from dpassay.data import Labelled, load
+from dpassay.errors import InvalidInput
 from dpassay.mechanisms.shared.learners import estimator_of
 from dpassay.trials.ledger import Ledger
 from tests.attacks.command import attack
+from tests.attacks.toys import Memory, Nothing
+from tests.attacks.twins import twin_scores
 
 TREE = Learner(make=estimator_of("tree"), name="tree")
 
 
-def laid(**options: object) -> ExperimentData:
-    return lay(
-        load("breast-cancer"),
-        Scenario(**{"records": 200, "copies": 0} | options),  # type: ignore[arg-type]
-    )[0]
+def laid(**options: Any) -> ExperimentData:
+    return lay(load("breast-cancer"), Scenario(**{"records": 200, "copies": 0} | options))[0]
 
 
 def attacked(floor: ExperimentData) -> Attacked:
-    (found,) = experiment(
-        [Target(name="tree", subject=TREE)], floor, {"lira": lira}, Design(references=16, targets=8)
-    )
+    target, design = Target(name="tree", subject=TREE), Design(references=16, targets=8)
+    (found,) = experiment([target], floor, {"lira": lira}, design)
     return found
 
 
@@ -110,12 +113,10 @@ def test_a_record_decides_the_vote_of_its_nearest(copies: int) -> None:
 
 @pytest.mark.slow
 def test_balance_breaks_no_claim_and_hides_little_of_a_membership(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = (
-        "private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8 --copies 0"
-    )
-    words += " --poison-labels balanced --poisoned 20 --models 200 --seed 3 --json"
+    words = "private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8"
+    words += " --copies 0 --poison-labels balanced --poisoned 20 --models 200 --seed 3 --json"
     # 200 models cannot certify 16, the loss of 8 answers
     assert attack(f"{words} --attacks likelihood-ratio,loss-threshold,lira") == 4
     record = json.loads(capsys.readouterr().out)
@@ -125,8 +126,7 @@ def test_balance_breaks_no_claim_and_hides_little_of_a_membership(
         # the vote moves by 2 of 25: Bin(8, q) and Bin(8, 1 - q) are told apart with .977
         assert 0.95 < poisoned["auc"] < 0.99
     (repeated,) = record["repeated"]
-    for rung in repeated["rungs"]:
-        assert 0 < rung["lower"] < rung["m"] * 2.0
+    assert all(0 < rung["lower"] < rung["m"] * 2.0 for rung in repeated["rungs"])
     assert all(0 < told["lower"] < 8 * 2.0 for told in found["certified"])
 
 
@@ -194,37 +194,28 @@ def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> Non
 
 def test_poison_separates_more_than_natural_data() -> None:
     natural, poisoned = attacked(laid()), laid(adversary="pois-minq")
-    found = attacked(poisoned)
-    places = poisoned.slices["poisoned"]
+    found, places = attacked(poisoned), poisoned.slices["poisoned"]
     assert found.exposure[places].mean() > natural.exposure[places].mean()
     assert (of(found, "poisoned").auc or 0) > natural.outcomes[0].auc
-    assert (of(found, "poisoned").advantage or 0) > 0.9
-    chosen = attacked(laid(adversary="pois-miaq"))
-    assert (of(chosen, "poisoned").advantage or 0) > 0.9
+    for each in (found, attacked(laid(adversary="pois-miaq"))):
+        assert (of(each, "poisoned").advantage or 0) > 0.9
 
 
 def test_canaries_poison_and_chosen_queries_go_together() -> None:
-    floor, facts = lay(
-        load("breast-cancer"),
-        Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5),
-    )
+    setting = Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5)
+    floor, facts = lay(load("breast-cancer"), setting)
     subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
     moved = choose(subject, floor, 8)
     near = moved.points.copies - moved.points.X
     np.testing.assert_allclose(near, floor.points.copies - floor.points.X, atol=1e-9)
-    (found,) = experiment(
-        [Target(name="tree", subject=subject)],
-        floor,
-        {"loss": ATTACKS["loss-threshold"]},
-        Design(references=4, targets=4),
-    )
-    assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
-    records = [part.records for part in found.outcomes[0].sliced]
-    assert records[:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
-    assert facts["background"] == 10
+    attacks, design = {"loss": ATTACKS["loss-threshold"]}, Design(references=4, targets=4)
+    (found,) = experiment([Target(name="tree", subject=subject)], floor, attacks, design)
+    names, records = ["canaries", "poisoned", "natural"], found.outcomes[0].sliced
+    assert [part.name for part in records] == names
+    assert [part.records for part in records[:2]] == [6, 5]
+    assert (len(facts["canaries"]), len(facts["poisoned"]), facts["background"]) == (6, 5, 10)
     record = make_attack_record(facts, floor.records, [found])
-    slices = record["subjects"][0]["outcomes"][0]["slices"]
-    assert [part["slice"] for part in slices] == ["canaries", "poisoned", "natural"]
+    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == names
     json.dumps(record, allow_nan=False)
 
 
@@ -263,8 +254,6 @@ def test_claims_of_a_private_mechanism_stay_unbroken(
     ("--adversary pois", "pois"),
     ("--adversary pois-minq --poison 0", "--poison = 0"),
     ("--adversary pois-minq --poisoned 500", "--poisoned = 500"),
-    ("--noise -1", "--noise = -1"),
-    ("--canaries -1", "--canaries = -1"),
     ("--canaries 500", "--canaries = 500"),
     ("--canaries 2 --attribute label", "--canaries = 2"),
     ("--attribute colour", "--attribute = 'colour'"),
@@ -283,3 +272,110 @@ def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
         assert "40 poisoned records into every training set" in text
         assert "a point chosen on the reference models, not the record" in text
         assert "Groups of records apart" in text
+
+
+def some(e: int = 40, K: int = 3) -> Labelled:
+    rng = np.random.default_rng(e)
+    return Labelled(rng.normal(size=(e, 4)), rng.integers(K, size=e))
+
+
+def remembered(learner: type[Memory], canaries: int = 12) -> tuple[Attacked, Coins, list[int]]:
+    floor, facts = lay(load("breast-cancer"), Scenario(records=60, copies=0, canaries=canaries))
+    design = Design(references=4, targets=6)
+    target = Target(name="it", subject=Learner(make=learner, name=learner.__name__))
+    (found,) = experiment([target], floor, {"loss": ATTACKS["loss-threshold"]}, design)
+    return found, toss(6, 60, seed=0, who="target"), facts["canaries"]
+
+
+def test_exposure_is_that_of_the_twin() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.integers(6, size=(20, 30)).astype(float)  # with ties
+    membership = rng.random((20, 30)) < 0.5
+    flags = rng.random(30) < 0.6
+    found = exposure(scores, membership, flags)
+    for t in range(20):
+        own, inside = scores[t, flags].tolist(), membership[t, flags].tolist()
+        for c in range(int(flags.sum())):
+            if inside[c]:
+                assert found[t, c] == pytest.approx(twin_scores.exposure(own, inside, c), abs=1e-12)
+            else:
+                assert math.isnan(found[t, c])
+
+
+def test_by_chance_a_canary_has_1_44_bits() -> None:
+    rng = np.random.default_rng(4)
+    scores, membership = rng.random((60, 600)), rng.random((60, 600)) < 0.5
+    bits = exposure(scores, membership, np.ones(600, dtype=bool))
+    assert np.nanmean(bits) == pytest.approx(1 / math.log(2), abs=0.05)
+
+
+def test_a_learner_that_memorises_exposes_canaries_fully() -> None:
+    found, coins, canaries = remembered(Memory)
+    (part, natural) = found.outcomes[0].sliced
+    out = (~coins.membership[:, canaries]).sum(axis=1)
+    assert (part.name, part.records) == ("canaries", 12)
+    assert (natural.name, natural.records) == ("natural", 48)
+    np.testing.assert_allclose(part.exposure, np.log2(out + 1))
+    assert part.auc == 1.0
+    assert part.highest == pytest.approx(float(np.log2(out + 1).mean()))
+    assert part.one_run is not None
+    assert (part.one_run.v, part.one_run.r, part.one_run.m) == (72, 72, 72)
+
+
+def test_a_learner_that_learns_nothing_exposes_nothing() -> None:
+    found, _, _ = remembered(Nothing)
+    part = found.outcomes[0].sliced[0]
+    np.testing.assert_array_equal(part.exposure, 0.0)
+    assert (part.auc, part.advantage) == (0.5, 0.0)
+
+
+def test_canaries_are_mislabelled_at_most_one_of_a_pair() -> None:
+    records = some()
+    planted, places = plant(records, 15, seed=1)
+    assert len(set((places // 2).tolist())) == 15
+    others = np.setdiff1d(np.arange(40), places)
+    assert (planted.y[places] != records.y[places]).all()
+    assert (planted.y[others] == records.y[others]).all()
+    np.testing.assert_array_equal(planted.X, records.X)
+    assert set(planted.y.tolist()) <= set(records.y.tolist())
+    again, same = plant(records, 15, seed=1)
+    assert again.digest == planted.digest
+    assert same.tolist() == places.tolist()
+
+
+def test_features_of_canaries_come_from_different_records() -> None:
+    records = some()
+    planted, places = plant(records, 10, kind="features", seed=1)
+    others = np.setdiff1d(np.arange(40), places)
+    np.testing.assert_array_equal(planted.y, records.y)
+    np.testing.assert_array_equal(planted.X[others], records.X[others])
+    for place in places.tolist():
+        assert all(planted.X[place, j] in records.X[:, j] for j in range(4))
+        assert not any((planted.X[place] == x).all() for x in records.X)
+
+
+def test_canaries_that_cannot_be_are_refused() -> None:
+    for number in (0, 21):
+        with pytest.raises(InvalidInput, match=r"--canaries = .*1\.\.20"):
+            plant(some(), number, seed=1)
+    with pytest.raises(InvalidInput, match="at least two"):
+        plant(some(K=1), 2, seed=1)
+
+
+def test_slices_without_members_say_so() -> None:
+    coins = Coins(heads=np.array([[True, False], [True, True]]))
+    flags = np.array([True, False, False, False])  # in both targets
+    known = CrossFitted(guesses=np.ones((2, 2)), heads=coins.heads)
+    scores = np.arange(8.0).reshape(2, 4)
+    part = sliced("canaries", flags, scores, coins, known=known, alpha=0.05)
+    assert (part.auc, part.advantage, part.auc_interval) == (None, None, None)
+    assert part.exposure.tolist() == [0.0, 0.0]
+    none = sliced("canaries", np.roll(flags, 1), scores, coins, known=known, alpha=0.05)
+    assert np.isnan(none.exposure).all()
+
+
+def test_natural_records_are_those_of_no_slice() -> None:
+    one, other = np.array([True, False, False]), np.array([False, True, False])
+    assert parts({}) == {}
+    assert parts({"a": one, "b": other})["natural"].tolist() == [False, False, True]
+    assert list(parts({"a": one, "b": ~one})) == ["a", "b"]

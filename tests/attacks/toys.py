@@ -1,4 +1,4 @@
-"""A subject that tells of each record alone how much is wanted, and data for it."""
+"""A subject that tells of each record what is wanted, learners whose memory is known, and data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Subject, asked
@@ -48,3 +49,32 @@ def floor(seed: int = 0) -> ExperimentData:
     return build_data(
         Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed
     )
+
+
+class Memory:
+    """Gives a record that it was trained on its label, and everything else even odds."""
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> Memory:
+        """Keep the records."""
+        labels, codes = np.unique(y, return_inverse=True)
+        self.labels = len(labels)
+        self.known = {tuple(x): code for x, code in zip(X.tolist(), codes.tolist(), strict=True)}
+        return self
+
+    def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Look them up."""
+        shares = np.full((len(X), self.labels), 1 / self.labels)
+        for i, x in enumerate(X.tolist()):
+            if tuple(x) in self.known:
+                shares[i] = np.eye(self.labels)[self.known[tuple(x)]]
+        return shares
+
+
+class Nothing(Memory):
+    """Learns nothing: even odds everywhere."""
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> Nothing:
+        """Count the labels."""
+        super().fit(X[:0], y[:0])
+        self.labels = len(np.unique(y))
+        return self

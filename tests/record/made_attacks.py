@@ -15,25 +15,12 @@ from tests.attacks.toys import Toy, floor
 
 Record = dict[str, Any]
 FACTS: dict[str, Any] = {
-    "adversary": "nat-minq",
-    "attribute": None,
-    "background": 0,
-    "canaries": [],
-    "command": "dpassay attack toy",
-    "commit": None,
-    "complete": True,
-    "confidence": 0.95,
-    "data": {"kind": "builtin", "name": "toy"},
-    "learner": "tree",
-    "planted": None,
-    "poisoned": [],
-    "records": 8,
-    "references": 16,
-    "seed": 0,
-    "slice_by": None,
-    "targets": 300,
-    "test": 8,
-}
+    "adversary": "nat-minq", "attribute": None, "background": 0, "canaries": [],
+    "command": "dpassay attack toy", "commit": None, "complete": True, "confidence": 0.95,
+    "data": {"kind": "builtin", "name": "toy"}, "learner": "tree", "planted": None, "poisoned": [],
+    "records": 8, "references": 16, "seed": 0, "slice_by": None, "targets": 300, "test": 8,
+}  # fmt: skip
+LOSS = {"loss-threshold": ATTACKS["loss-threshold"]}
 
 
 def attacked(
@@ -49,14 +36,9 @@ def attacked(
     again: dict[str, tuple[Rule, ...]] = {}
     for each in [] if old is None else old["subjects"][0]["certified"]:
         again[each["view"]] = (*again.get(each["view"], ()), Rule(**each["rule"]))
-    target = Target(
-        name="toy",
-        subject=Toy(tells=tells, name=name),
-        claim=None if epsilon is None else DP(epsilon=epsilon),
-        again=again,
-    )
-    data = floor(seed)
-    design = Design(references=16, targets=models)
-    found = list(experiment([target], data, {"loss-threshold": ATTACKS["loss-threshold"]}, design))
+    claim = None if epsilon is None else DP(epsilon=epsilon)
+    target = Target(name="toy", subject=Toy(tells=tells, name=name), claim=claim, again=again)
+    data, design = floor(seed), Design(references=16, targets=models)
+    found = list(experiment([target], data, LOSS, design))
     record = make_attack_record(FACTS | {"targets": models}, data.records, found)
     return dict(json.loads(dumps(record)))

@@ -1,7 +1,4 @@
-"""The file of cells: what leaks is listed with bounds that hold, in few bytes, for pandas.
-
-The same cells give the same bytes, and no more than a part of them is in memory.
-"""
+"""The file of cells: what leaks is listed with bounds that hold, in few bytes, for pandas."""
 
 from __future__ import annotations
 
@@ -26,14 +23,16 @@ from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record
 from tests.core.toys import TableMechanism, flip_group, target_of
 
-TABLES = {"leaky": ((1.0, 0.0), (0.5, 0.5)), "thirds": ((2 / 3, 1 / 3), (1 / 7, 6 / 7))}
-SAME = ((0.25, 0.75), (0.25, 0.75))
+TABLES = {
+    "leaky": ((1.0, 0.0), (0.5, 0.5)),
+    "thirds": ((2 / 3, 1 / 3), (1 / 7, 6 / 7)),
+    "same": ((0.25, 0.75), (0.25, 0.75)),
+}
 
 
 def found(mode: str, *names: str) -> list[Result]:
     settings = Settings(mode=mode, budget=500, executor="inline")  # type: ignore[arg-type]
-    tables = TABLES | {"same": SAME}
-    targets = [target_of(TableMechanism(table=tables[name]), name=name) for name in names]
+    targets = [target_of(TableMechanism(table=TABLES[name]), name=name) for name in names]
     return list(assay(targets, flip_group(records=4, queries=2), settings))
 
 
@@ -55,9 +54,7 @@ def test_pandas_reads_them_in_one_line(tmp_path: Path) -> None:
     there, back = table[table.direction == 1], table[table.direction == 0]
     assert set(there["lower"]) == set(there["upper"]) == {math.inf}
     assert len(there) == len(back)
-    assert (back["lower"] <= math.log(2)).all()
-    assert (math.log(2) <= back["upper"]).all()
-    assert (back["upper"] - back["lower"] <= 2e-6).all()
+    np.testing.assert_allclose(back[["lower", "upper"]], math.log(2), atol=2e-6)
 
 
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
@@ -134,16 +131,6 @@ def many_cells(result: Result, rows: int) -> Result:
     place |= {"query": np.arange(rows) % 100}
     table = place | {"loss": leaks, "lower": leaks - 1e-9, "upper": leaks + 1e-9}
     return replace(result, evidence=replace(result.evidence, table=table))
-
-
-def test_all_cells_are_possible(results: list[Result], tmp_path: Path) -> None:
-    read = pd.read_csv(write_cells(tmp_path, results))
-    assert tuple(read.columns) == COLUMNS
-    assert set(read["result"]) == {each.id for each in results}
-    assert (read[list(PLACE)] >= 0).all(axis=None)
-    assert read["direction"].isin([0, 1]).all()
-    assert ((read["lower"] > -math.inf) & (read["lower"] <= read["upper"])).all()
-    assert math.inf in set(read["upper"])
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", "'=a", 'a,"b"', "a"])

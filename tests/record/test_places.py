@@ -95,9 +95,8 @@ def test_a_configuration_that_cannot_be_counted_is_not_pointed_at(project: Path)
 
 
 def test_results_get_their_own(project: Path) -> None:
-    record: dict[str, Any] = {
-        "results": [{"id": "a", "mechanism": "api:g"}, {"id": "b", "mechanism": "memory"}]
-    }
+    one, other = {"id": "a", "mechanism": "api:g"}, {"id": "b", "mechanism": "memory"}
+    record: dict[str, Any] = {"results": [one, other]}
     add_places(record, {"a": "api:g", "b": None}, load_config().mechanisms)
     assert [each["line"] for each in record["results"][0]["places"]] == [3, 8]
-    assert "places" not in record["results"][1]
+    assert "places" not in other

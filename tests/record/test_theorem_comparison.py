@@ -23,69 +23,55 @@ def kinds(old: Record, new: Record, **said: Any) -> dict[str, str]:
     return {change.kind: change.words for change in found.changes}
 
 
-SAMPLED: Record = {
-    "method": "certified",
-    "alpha": 1e-5,
-    "detectable": 1.2,
-    "lower": 0.7,
-    "upper": 0.9,
-}
+OLD, NEARER = row(), row(lower=0.9, upper=0.9)
+CERTIFIED: Record = {"method": "certified", "alpha": 1e-5, "detectable": 1.2}
+SAMPLED = row(**CERTIFIED, lower=0.7, upper=0.9)
+ABOVE, LESS = (row(relation="at least", lower=low, upper=low) for low in (2.0, 1.5))
 REGRESSED: dict[str, tuple[Record, Record, set[str]]] = {
-    "newly refuted": (row(), wrong(), {"refuted", "rose"}),
+    "newly refuted": (OLD, wrong(), {"refuted", "rose"}),
     "refuted before too": (wrong(), wrong(), {"refuted"}),
-    "a check failed": (row(), row(verdict="error", worst=None, cells=0), {"failed"}),
-    "known to be wrong, and not refuted": (
+    "a check failed": (OLD, row(verdict="error", worst=None, cells=0), {"failed"}),
+    "wrong as is known, and not refuted": (
         known(),
         known(verdict="not refuted", witness=None),
         {"failed"},
     ),
-    "nearer to the claim": (row(), row(lower=0.9, upper=0.9), {"rose"}),
-    "nearer from above": (
-        row(relation="at least", lower=2.0, upper=2.0),
-        row(relation="at least", lower=1.5, upper=1.5),
-        {"rose"},
+    "nearer to the claim": (OLD, NEARER, {"rose"}),
+    "nearer from above": (ABOVE, LESS, {"rose"}),
+    "at another case": (OLD, row(case={"n": 1}, lower=0.9, upper=0.9), {"rose"}),
+    "the claim allows more": (OLD, row(claimed=1.2), {"weakened", "fell"}),
+    "fewer cases": (OLD, row(cells=1), {"blinder"}),
+    "searched, and was computed": (OLD, row(method="search"), {"blinder"}),
+    "a weaker verdict": (OLD, row(verdict="inconclusive"), {"blinder"}),
+    "less power": (
+        SAMPLED,
+        row(**CERTIFIED | {"detectable": 1.4}, lower=0.7, upper=0.9),
+        {"blinder"},
     ),
-    "at another case": (row(), row(case={"n": 1}, lower=0.9, upper=0.9), {"rose"}),
-    "the claim allows more": (row(), row(claimed=1.2), {"weakened", "fell"}),
-    "fewer cases": (row(), row(cells=1), {"blinder"}),
-    "searched, and was computed": (row(), row(method="search"), {"blinder"}),
-    "a weaker verdict": (row(), row(verdict="inconclusive"), {"blinder"}),
-    "less power": (row(**SAMPLED), row(**SAMPLED | {"detectable": 1.4}), {"blinder"}),
-    "another number": (row(), row(quantity="y", lower=0.9, upper=0.9), {"repointed"}),
+    "another number": (OLD, row(quantity="y", lower=0.9, upper=0.9), {"repointed"}),
 }
 NEWS: dict[str, tuple[Record, Record, set[str]]] = {
-    "the same": (row(), row(), set()),
-    "within the tolerance": (row(), row(lower=0.84, upper=0.84), set()),
-    "bounds that overlap": (row(**SAMPLED), row(**SAMPLED | {"lower": 0.8, "upper": 1.0}), set()),
-    "further from the claim": (row(), row(lower=0.7, upper=0.7), {"fell"}),
-    "the claim allows less": (
-        row(),
-        row(claimed=0.9, lower=0.72, upper=0.72),
-        {"tightened"},
-    ),
-    "not refuted any more": (wrong(), row(), {"recovered", "fell"}),
+    "the same": (OLD, OLD, set()),
+    "within the tolerance": (OLD, row(lower=0.84, upper=0.84), set()),
+    "bounds that overlap": (SAMPLED, row(**CERTIFIED, lower=0.8, upper=1.0), set()),
+    "further from the claim": (OLD, row(lower=0.7, upper=0.7), {"fell"}),
+    "the claim allows less": (OLD, row(claimed=0.9, lower=0.72, upper=0.72), {"tightened"}),
+    "not refuted any more": (wrong(), OLD, {"recovered", "fell"}),
     "a known error is larger": (
         known(),
         known() | {"worst": row(lower=1.5, upper=1.5)["worst"]},
         {"moved"},
     ),
-    "in other words": (row(), row(checks="whether x <= 1"), {"reworded"}),
+    "in other words": (OLD, row(checks="whether x <= 1"), {"reworded"}),
     "an infinite claim": (row(claimed="inf"), row(claimed="inf", lower=0.9, upper=0.9), set()),
 }
 
 
-@pytest.mark.parametrize("case", REGRESSED)
-def test_regressions(case: str) -> None:
-    old, new, expected = REGRESSED[case]
+@pytest.mark.parametrize("case", REGRESSED | NEWS)
+def test_what_is_different_and_whether_it_is_worse(case: str) -> None:
+    old, new, expected = (REGRESSED | NEWS)[case]
     assert set(kinds(old, new)) == expected
-    assert compare(record(old), record(new)).regressions
-
-
-@pytest.mark.parametrize("case", NEWS)
-def test_differences_that_are_none(case: str) -> None:
-    old, new, expected = NEWS[case]
-    assert set(kinds(old, new)) == expected
-    assert not compare(record(old), record(new)).regressions
+    assert bool(compare(record(old), record(new)).regressions) == (case in REGRESSED)
 
 
 def test_rows_that_come_and_go() -> None:
@@ -98,12 +84,11 @@ def test_rows_that_come_and_go() -> None:
 
 
 def test_what_is_said_of_a_number_that_rose() -> None:
-    words = kinds(row(), row(lower=0.9, upper=0.9))["rose"]
-    assert words == (
+    assert kinds(OLD, NEARER)["rose"] == (
         "x: claimed 1, true 0.9, true / claimed 0.9 (n = 2), and was claimed 1, true 0.8, "
         "true / claimed 0.8 (n = 2)"
     )
-    assert "rose" not in kinds(row(), row(lower=0.9, upper=0.9), tolerance=0.2)
+    assert "rose" not in kinds(OLD, NEARER, tolerance=0.2)
 
 
 @pytest.fixture
@@ -112,15 +97,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put(name: str, held: Record) -> str:
+def put(name: str, held: Record) -> None:
     Path(name).write_text(dumps(held), encoding="utf-8")
-    return name
 
 
 def test_a_refuted_row_is_told_with_what_shows_it_again(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    put("dpassay-theorem-baseline.json", record(row(), known(name="wrong")))
+    put("dpassay-theorem-baseline.json", record(OLD, known(name="wrong")))
     put("theorems.json", record(wrong(), known(name="wrong")))
     assert main(["baseline", "check", "theorems.json", "-o", "out"]) == Exit.REFUTED
     said = " ".join(capsys.readouterr().out.split())
@@ -131,39 +115,31 @@ def test_a_refuted_row_is_told_with_what_shows_it_again(
     assert "is refuted: it holds" in (folder / "out/comparison.md").read_text("utf-8")
 
 
-BAD: dict[str, tuple[Record, Record, str]] = {
-    "deep": (record(deep=True), record(), "has deep = True, the record False"),
-    "no row in common": (record(row("a")), record(row("b")), "it has none of the rows"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize(("old", "new", "said"), [
+    (record(deep=True), record(), "has deep = True, the record False"),
+    (record(row("a")), record(row("b")), "it has none of the rows"),
+])  # fmt: skip
 def test_what_cannot_be_compared(
-    case: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    old: Record, new: Record, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old, new, expected = BAD[case]
     put("old.json", old)
     put("new.json", new)
     assert main(["compare", "old.json", "new.json"]) == Exit.USAGE
     told = capsys.readouterr().err
-    assert expected in told
+    assert said in told
     assert told.count("\n") == 1
 
 
 def test_reports_are_made_from_the_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record(row(), wrong(name="bad")))
+    put("theorems.json", record(OLD, wrong(name="bad")))
     assert main(["report", "theorems.json", "-o", "pages", "--exit-code"]) == Exit.REFUTED
-    assert {path.name for path in (folder / "pages").iterdir()} == {
-        "theorems.html",
-        "theorems.json",
-        "theorems.xml",
-    }
+    made = {path.name for path in (folder / "pages").iterdir()}
+    assert made == {"theorems.html", "theorems.json", "theorems.xml"}
     assert main(["report", "theorems.json", "--format", "sarif"]) == Exit.USAGE
     assert "for a record of theorems" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("apart", [-1e-9, 0.0, 1e-9])
-def test_numbers_that_a_check_calls_equal_are_verified(apart: float, tmp_path: Path) -> None:
-    path = tmp_path / "theorems.json"
-    path.write_text(dumps(record(row(lower=1 + apart, upper=1 + apart))), encoding="utf-8")
-    assert THEOREMS.read(path)["results"][0]["verdict"] == "verified"
+def test_numbers_that_a_check_calls_equal_are_verified(apart: float, folder: Path) -> None:
+    put("theorems.json", record(row(lower=1 + apart, upper=1 + apart)))
+    assert THEOREMS.read(Path("theorems.json"))["results"][0]["verdict"] == "verified"

@@ -28,10 +28,7 @@ NOTHING = np.zeros((1, 1))
 
 
 def positive(
-    data: NDArray[np.float64],
-    queries: NDArray[np.float64],
-    size: int,
-    rng: np.random.Generator,
+    data: NDArray[np.float64], queries: NDArray[np.float64], size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Say whether the sum is above 2, and lie with probability 0.1: the loss is ln 9."""
     truth = data.sum() > 2
@@ -49,24 +46,16 @@ def answers() -> Pairs:
 
 
 def audited(pairs: Pairs, relation: str, **options: Any) -> Result:
+    known: dict[str, Any] = {"budget": 1000, "seed": 3, "executor": "inline"}
     claim = DP(epsilon=1.0, relation=relation)
-    return audit(
-        positive, claim=claim, pairs=pairs, queries=NOTHING, budget=1000, seed=3, **options
-    )
+    return audit(positive, claim=claim, pairs=pairs, queries=NOTHING, **known | options)
 
 
 def run_record(result: Result) -> dict[str, Any]:
     facts = {
-        "seed": 3,
-        "confidence": 0.999,
-        "profile": "default",
-        "command": "test",
-        "catalogue": False,
-        "complete": True,
-        "data": None,
-        "budget": 1000,
-        "commit": "",
-    }
+        "seed": 3, "confidence": 0.999, "profile": "default", "command": "test", "budget": 1000,
+        "catalogue": False, "complete": True, "data": None, "commit": "",
+    }  # fmt: skip
     return make_record(facts, [result])
 
 
@@ -103,15 +92,15 @@ def test_numbers_of_records_are_audited_and_replayed() -> None:
 
 def test_a_witness_whose_numbers_were_changed_is_refused() -> None:
     witness = run_record(audited(answers(), "answers-1"))["results"][0]["witness"]
-    data = witness["data"] | {"values": [0.5, 1.25]}
-    with pytest.raises(InvalidInput, match="their SHA-256 differs"):
-        replay(witness | {"data": data}, trusted=True)
-    with pytest.raises(InvalidInput, match="values"):
-        replay(witness | {"data": data | {"values": []}}, trusted=True)
-    with pytest.raises(InvalidInput, match="must be of 2 answers"):
-        replay(witness | {"change": {"kind": "shift", "by": [1.0]}}, trusted=True)
-    with pytest.raises(InvalidInput, match="must be 'answers-3' or wider"):
-        replay(witness | {"change": {"kind": "shift", "by": [3.0, 0.0]}}, trusted=True)
+    data = witness["data"]
+    for changed, said in (
+        ({"data": data | {"values": [0.5, 1.25]}}, "their SHA-256 differs"),
+        ({"data": data | {"values": []}}, "values"),
+        ({"change": {"kind": "shift", "by": [1.0]}}, "must be of 2 answers"),
+        ({"change": {"kind": "shift", "by": [3.0, 0.0]}}, "must be 'answers-3' or wider"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            replay(witness | changed, trusted=True)
 
 
 def test_pairs_further_apart_than_the_claim_says_are_refused() -> None:
@@ -127,24 +116,23 @@ def test_a_mechanism_that_writes_into_its_answers_is_found_out() -> None:
         data[0] = 7.0
         return rng.integers(0, 2, (size, len(queries)))
 
-    pairs = answers()
-    claim = DP(epsilon=1.0, relation="answers-1")
-    result = audit(
-        writes, claim=claim, pairs=pairs, queries=NOTHING, budget=2000, executor="inline"
-    )
+    pairs, claim = answers(), DP(epsilon=1.0, relation="answers-1")
+    known: dict[str, Any] = {"budget": 2000, "executor": "inline"}
+    result = audit(writes, claim=claim, pairs=pairs, queries=NOTHING, **known)
     assert result.verdict == "error"
     assert "changed the dataset" in result.outcome.reason
     assert pairs.base.values.tolist() == [0.5, 1.5]
 
 
 def test_reports_say_what_neighbours_are() -> None:
+    for claim, said in (
+        (DP(epsilon=1.0, relation="answers-0.5"), "moving each true answer by at most 0.5 multipl"),
+        (GDP(mu=1.0, relation="answers-2"), "with each true answer moved by at most 2, the outp"),
+        (DP(epsilon=1.0), "replacing one record multiplies"),
+    ):
+        assert said in words_of(claim.as_json()).sentence("")
     told = words_of(DP(epsilon=1.0, relation="answers-0.5").as_json())
     assert told.name == "1-differential privacy, answers within 0.5"
-    assert "moving each true answer by at most 0.5 multiplies the probability" in told.sentence("")
-    told = words_of(GDP(mu=1.0, relation="answers-2").as_json())
-    assert "with each true answer moved by at most 2, the outputs" in told.sentence("")
-    told = words_of(DP(epsilon=1.0).as_json())
-    assert "replacing one record multiplies" in told.sentence("")
 
 
 def test_a_number_that_a_change_puts_in_is_left_out_of_what_is_printed() -> None:

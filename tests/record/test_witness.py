@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,17 @@ from dpassay.targets.resolve import AnswerKind, resolve
 from tests.core.toys import TableMechanism, flip_group, module_response, target_of
 
 SETTINGS = {
-    "exact": Settings(mode="exact"),
-    "exhaustive": Settings(mode="exhaustive", domain=Domain(n=3, points=1)),
-    "monte-carlo": Settings(mode="monte-carlo", budget=1500, seed=4),
+    "exact": Settings(mode="exact", executor="inline"),
+    "exhaustive": Settings(mode="exhaustive", domain=Domain(n=3, points=1), executor="inline"),
+    "monte-carlo": Settings(mode="monte-carlo", budget=1500, seed=4, executor="inline"),
 }
-TARGETS: list[tuple[str, dict[str, Any]]] = [
-    ("soft-majority", {"r": 3, "learner": "majority", "epsilon": 0.5}),
-    ("soft-majority-overview", {"r": 3, "learner": "majority"}),
-    ("projected-walk", {"T": 2}),
-    ("group", {"k": 2, "base": "soft-majority-overview,r=3,learner=majority", "epsilon": 0.5}),
-]
+MAJORITY = {"r": 3, "learner": "majority"}
+TARGETS: dict[str, dict[str, Any]] = {
+    "soft-majority": MAJORITY | {"epsilon": 0.5},
+    "soft-majority-overview": MAJORITY,
+    "projected-walk": {"T": 2},
+    "group": {"k": 2, "base": "soft-majority-overview,r=3,learner=majority", "epsilon": 0.5},
+}
 
 
 def through_json(result: Result) -> dict[str, Any]:
@@ -55,52 +57,46 @@ def small_group() -> PairGroup:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 2)), np.array([0, 1, 1, 0, 1, 0, 0])
     pairs = replace_one(X, y, pool=Labelled(rng.normal(size=(4, 2)), np.array([0, 1, 1, 0])))
-    return PairGroup(
-        pairs=pairs,
-        queries=flip_group(queries=2).queries.repeat(2, axis=1),
-        kind="data",
-        reason="small",
-    )
+    queries = flip_group(queries=2).queries.repeat(2, axis=1)
+    return PairGroup(pairs=pairs, queries=queries, kind="data", reason="small")
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
-@pytest.mark.parametrize(("name", "parameters"), TARGETS, ids=[name for name, _ in TARGETS])
-def test_a_witness_replays_what_it_was_made_from(
-    mode: str, name: str, parameters: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("name", [*TARGETS][1:])
+def test_a_witness_replays_what_it_was_made_from(mode: str, name: str) -> None:
     group = None if mode == "exhaustive" else small_group()
-    for result in assay([resolve(name, parameters)], group, SETTINGS[mode]):
-        witness = through_json(result)
-        again = replay(witness)
+    for result in assay([resolve(name, TARGETS[name])], group, SETTINGS[mode]):
+        again = replay(through_json(result))
         assert again.reproduced, again.words
         assert again.refuted == (result.verdict == "refuted")
         assert again.expected == (result.claim.expected == "refuted")
         if mode == "monte-carlo":
             assert result.evidence is not None
-            assert again.loss == pytest.approx(
-                math.log(result.evidence.worst.p1 / result.evidence.worst.p0)
-            )
+            worst = result.evidence.worst
+            assert again.loss == pytest.approx(math.log(worst.p1 / worst.p0))
         else:
-            assert result.exact is not None
             assert again.loss == pytest.approx(result.exact, abs=1e-9)
 
 
-@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
-@pytest.mark.parametrize("file", [False, True])
+def named_group(source: str, label: str | None = None, queries: int = 3) -> PairGroup:
+    parts = split(load(source, label), train=20, queries=queries, seed=9)
+    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=9)
+    return PairGroup(
+        pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
+    )
+
+
+@pytest.mark.parametrize(("mode", "file"), [("exact", True), ("monte-carlo", False)])
 def test_a_witness_on_named_data_carries_none_of_them(
     mode: str, file: bool, tmp_path: Path
 ) -> None:
-    source, target = "breast-cancer", None
+    source, label = "breast-cancer", None
     if file:
         rows = "".join(f"{i / 7},{i % 3},{'ill' if i % 2 else 'well'}\n" for i in range(60))
         path = tmp_path / "rows.csv"
         path.write_text("a,b,state\n" + rows, encoding="utf-8")
-        source, target = str(path), "state"
-    parts = split(load(source, target), train=20, queries=3, seed=9)
-    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=9)
-    group = PairGroup(
-        pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
-    )
+        source, label = str(path), "state"
+    group = named_group(source, label)
     vote = resolve("soft-majority", {"r": 4, "learner": "tree", "epsilon": 0.2})
     several = resolve("group", {"base": "soft-majority,r=9,learner=nearest", "epsilon": 0.2})
     for result in assay([vote, several], group, dataclasses.replace(SETTINGS[mode], seed=9)):
@@ -118,41 +114,29 @@ def first_label(records: Labelled, rng: np.random.Generator) -> int:
 
 
 def test_a_function_without_a_query_is_replayed_on_named_data() -> None:
-    parts = split(load("breast-cancer"), train=10, queries=20, seed=3)
-    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=3)
-    group = PairGroup(
-        pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
-    )
     target = resolve(f"{__name__}:first_label", {}, (DP(epsilon=0.5),), AnswerKind(labels=(0, 1)))
-    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=500, seed=3))
+    settings = Settings(mode="monte-carlo", budget=500, seed=3, executor="inline")
+    (result,) = assay([target], named_group("breast-cancer", queries=20), settings)
     assert replay(through_json(result), trusted=True).reproduced
 
 
 def test_a_function_is_replayed_by_its_name() -> None:
     pairs, queries = flip_group().pairs, flip_group().queries
-    result = audit(
-        module_response, claim=DP(epsilon=0.5), pairs=pairs, queries=queries, seed=8, budget=2000
-    )
+    known: dict[str, Any] = {"seed": 8, "budget": 2000, "executor": "inline"}
+    result = audit(module_response, claim=DP(epsilon=0.5), pairs=pairs, queries=queries, **known)
     assert result.verdict == "refuted"
     again = replay(through_json(result), trusted=True)
     assert again.reproduced
     assert again.refuted
 
 
-def test_what_cannot_be_named_is_replayed_from_python() -> None:
-    target = target_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))))
-    (result,) = assay([target], flip_group(), Settings())
-    with pytest.raises(InvalidInput, match="replay it from Python"):
-        replay(through_json(result))
-    assert replay(through_json(result), target=target).reproduced
-
-
-def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python() -> None:
-    """Its repr is no parameter: the witness must say so instead of failing on it."""
+@pytest.mark.parametrize("mechanism", [
+    TableMechanism(table=((0.9, 0.1), (0.5, 0.5))),
+    SoftMajority(r=3, learner=LogisticRegression()),  # its repr is no parameter
+])  # fmt: skip
+def test_what_cannot_be_named_is_replayed_from_python(mechanism: Any) -> None:
     group = small_group()
-    result = audit(
-        SoftMajority(r=3, learner=LogisticRegression()), pairs=group.pairs, queries=group.queries
-    )
+    result = audit(mechanism, pairs=group.pairs, queries=group.queries, executor="inline")
     with pytest.raises(InvalidInput, match="replay it from Python"):
         replay(through_json(result))
     assert replay(through_json(result), target=result.target).reproduced
@@ -160,71 +144,63 @@ def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python()
 
 def test_large_data_stay_in_memory() -> None:
     group = flip_group(records=10_000, queries=1)
-    target = resolve("projected-walk", {"T": 2})
-    result = next(assay([target], group, Settings()))
+    (result,) = audit_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))), group)
     witness = through_json(result)
-    if witness["data"]["kind"] == "memory":
-        with pytest.raises(InvalidInput, match="lived in memory only"):
-            replay(witness)
-        assert replay(witness, group=group).reproduced
+    assert witness["data"]["kind"] == "memory"
+    with pytest.raises(InvalidInput, match="lived in memory only"):
+        replay(witness, target=result.target)
+    assert replay(witness, target=result.target, group=group).reproduced
+
+
+def audit_of(mechanism: TableMechanism, group: PairGroup) -> list[Result]:
+    return list(assay([target_of(mechanism)], group, SETTINGS["exact"]))
 
 
 def test_an_infinite_loss_survives_json() -> None:
-    target = target_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))))
-    (result,) = assay([target], flip_group(), Settings())
-    again = replay(through_json(result), target=target)
+    (result,) = audit_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), flip_group())
+    again = replay(through_json(result), target=result.target)
     assert again.loss == math.inf
     assert again.reproduced
     assert again.refuted
 
 
-def exact_witness() -> dict[str, Any]:
-    name, parameters = TARGETS[0]
-    return through_json(next(assay([resolve(name, parameters)], small_group(), SETTINGS["exact"])))
+@cache
+def made(mode: str) -> str:
+    target = resolve("soft-majority", TARGETS["soft-majority"])
+    return json.dumps(through_json(next(assay([target], small_group(), SETTINGS[mode]))))
 
 
-def sampled_witness() -> dict[str, Any]:
-    name, parameters = TARGETS[0]
-    return through_json(
-        next(assay([resolve(name, parameters)], small_group(), SETTINGS["monte-carlo"]))
-    )
+def witness_of(mode: str = "exact") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(made(mode))
+    return found
 
 
 def test_another_number_is_not_reproduced() -> None:
-    exact, sampled = exact_witness(), sampled_witness()
-    assert not replay(exact | {"loss": exact["loss"] + 1e-6}).reproduced
-    assert not replay(exact | {"parameters": exact["parameters"] | {"epsilon": 0.6}}).reproduced
-    assert not replay(
-        sampled | {"trials": sampled["trials"] | {"x": sampled["trials"]["x"] + 1}}
-    ).reproduced
-    assert not replay(sampled | {"trials": sampled["trials"] | {"seed": 5}}).reproduced
+    exact, sampled = witness_of(), witness_of("monte-carlo")
+    assert replay(exact).reproduced
+    assert replay(sampled).reproduced
+    for changed in (
+        exact | {"loss": exact["loss"] + 1e-6},
+        exact | {"parameters": exact["parameters"] | {"epsilon": 0.6}},
+        sampled | {"trials": sampled["trials"] | {"x": sampled["trials"]["x"] + 1}},
+        sampled | {"trials": sampled["trials"] | {"seed": 5}},
+    ):
+        assert not replay(changed).reproduced
 
 
 def test_other_data_are_noticed() -> None:
-    witness = exact_witness()
+    witness = witness_of()
     flipped = [1 - label for label in witness["data"]["y"]]
     with pytest.raises(InvalidInput, match="SHA-256 differs"):
         replay(witness | {"data": witness["data"] | {"y": flipped}})
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "claim",
-        "parameters",
-        "data",
-        "change",
-        "query",
-        "direction",
-        "event",
-        "loss",
-        "trials",
-        "target",
-        "labels",
-    ],
-)
+FIELDS = "claim parameters data change query direction event loss trials target labels"
+
+
+@pytest.mark.parametrize("key", FIELDS.split())
 def test_a_missing_field_is_damage(key: str) -> None:
-    witness = exact_witness()
+    witness = witness_of()
     del witness[key]
     with pytest.raises(InvalidInput, match="damaged"):
         replay(witness)
@@ -233,30 +209,20 @@ def test_a_missing_field_is_damage(key: str) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"query": 99},
-        {"query": "x"},
-        {"loss": "much"},
-        {"event": None},
+        *({"query": 99}, {"query": "x"}, {"loss": "much"}, {"event": None}),
         {"change": {"kind": "add", "index": 0}},
     ],
 )
 def test_a_wrong_field_is_refused(damage: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        replay(exact_witness() | damage)
+        replay(witness_of() | damage)
 
 
 def test_reading_a_file(tmp_path: Path) -> None:
     path = tmp_path / "witness.json"
-    for text, message in (
-        ("{", "is not valid JSON"),
-        ("[]", "must be a file of schema"),
-        ('{"schema": "x"}', "must be a file of schema"),
-    ):
+    for text, message in (("{", "is not valid JSON"), ('{"schema": "x"}', "must be a file of sch")):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InvalidInput, match=message):
             read_witness(path)
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        read_witness(tmp_path / "none.json")
-    witness = exact_witness()
-    path.write_text(dumps(witness), encoding="utf-8")
-    assert read_witness(path) == witness
+    path.write_text(dumps(witness_of()), encoding="utf-8")
+    assert read_witness(path) == witness_of()

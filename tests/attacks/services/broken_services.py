@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from dpassay.data import Labelled
 
@@ -74,37 +76,61 @@ class Honest:
         return f"the budget of {self.limit} is spent"
 
     def answer(self, session: Session, x: Array) -> int:
-        return int(session.rng.random() < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+        return int(session.rng.random() < expit(odds(session.data, x, self.epsilon)))
 
 
-class Undeclared(Honest):
-    declared = False
+def changed(name: str, **fields: Any) -> type[Honest]:
+    return type(name, (Honest,), fields)
 
 
-class Endless(Honest):
-    declared, limit = False, 10**9
+def answering(name: str, chance: Callable[[Session, Array], float]) -> type[Honest]:
+    """Return a service that answers 1 with this chance."""
+    return changed(
+        name, answer=lambda _, session, x: int(session.rng.random() < chance(session, x))
+    )
 
 
-class Counting(Honest):
-    """Refusals that name the user and count the attempts: they tell nothing."""
-
-    def refusal(self, session: Session, x: Array) -> str:
-        tries = session.__dict__["tries"] = session.__dict__.get("tries", 0) + 1
-        return f"quota of {session.key[1]} exhausted, attempt {tries}"
+def refusing(name: str, words: Callable[[Session, Array], str]) -> type[Honest]:
+    """Return a service that refuses in these words."""
+    return changed(name, refusal=lambda _, session, x: words(session, x))
 
 
-class Certain(Honest):
-    """No coins at all."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        return int(odds(session.data, x, 1.0) > 0)
+def tries(session: Session) -> int:
+    session.__dict__["tries"] = found = session.__dict__.get("tries", 0) + 1
+    return int(found)
 
 
-class Majority(Honest):
-    """No coins, and no record alone matters: nothing that is asked shows what it does elsewhere."""
+def trained(session: Session) -> float:
+    """Training has coins of the deployment; the answers have their own, for every user."""
+    return float(expit(2 if np.random.default_rng(session.key[0]).random() < 0.5 else -2))
 
-    def answer(self, session: Session, x: Array) -> int:
-        return int(2 * session.data.y.sum() >= len(session.data))
+
+def noisy(session: Session, x: Array) -> bool:
+    """One noisy model of the deployment's seed, without coins of its own."""
+    noise = np.random.default_rng(session.key[0]).laplace(scale=2 / session.service.epsilon)
+    return bool(np.sign(odds(session.data, x, 2.0)) + noise > 0)
+
+
+Undeclared = changed("Undeclared", declared=False)
+Endless = changed("Endless", declared=False, limit=10**9)
+Counting = refusing(
+    "Counting", lambda session, x: f"quota of {session.key[1]} exhausted, attempt {tries(session)}"
+)
+"""Refusals that name the user and count the attempts: they tell nothing."""
+Certain = answering("Certain", lambda session, x: float(odds(session.data, x, 1.0) > 0))
+"""No coins at all."""
+Majority = answering(
+    "Majority", lambda session, x: float(2 * session.data.y.sum() >= len(session.data))
+)
+"""No coins, and no record alone matters: nothing that is asked shows what it does elsewhere."""
+Deaf = answering("Deaf", lambda session, x: 0.5)
+"""Ignores its data."""
+Trained = answering("Trained", lambda session, x: trained(session))
+Model = answering("Model", noisy)
+TellsQuery = refusing("TellsQuery", lambda session, x: f"budget spent: no answer at {x[0]:.6f}")
+TellsData = refusing(
+    "TellsData", lambda session, x: f"the model was trained on {session.data.y.sum()} positives"
+)
 
 
 class Cached(Honest):
@@ -128,7 +154,7 @@ class Sticky(Honest):
 
     def answer(self, session: Session, x: Array) -> int:
         u = session.__dict__.setdefault("u", session.rng.random())
-        return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+        return int(u < expit(odds(session.data, x, self.epsilon)))
 
 
 class OneModel(Sticky):
@@ -136,14 +162,6 @@ class OneModel(Sticky):
 
     def coins(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng(seed)
-
-
-class Trained(Honest):
-    """Training has coins of the deployment; the answers have their own, for every user."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        lean = 1 if np.random.default_rng(session.key[0]).random() < 0.5 else -1
-        return int(session.rng.random() < 1 / (1 + np.exp(-2 * lean)))
 
 
 class Shared(Honest):
@@ -157,21 +175,6 @@ class Declared(Shared):
     """Says that the coins are shared, also by deployments on other data."""
 
     shared_seed = True
-
-
-class Model(Honest):
-    """Correct: one noisy model of the deployment's seed, and answers without coins of their own."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
-        return int(np.sign(odds(session.data, x, 2.0)) + noise > 0)
-
-
-class Deaf(Honest):
-    """Ignores its data."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        return int(session.rng.random() < 0.5)
 
 
 class OffByOne(Honest):
@@ -216,16 +219,6 @@ class NeverRefuses(Honest):
         pass
 
 
-class TellsQuery(Honest):
-    def refusal(self, session: Session, x: Array) -> str:
-        return f"budget spent: no answer at {x[0]:.6f}"
-
-
-class TellsData(Honest):
-    def refusal(self, session: Session, x: Array) -> str:
-        return f"budget spent; the model was trained on {int(session.data.y.sum())} positives"
-
-
 class TellsByTime(Honest):
     """The budget depends on the data."""
 
@@ -235,9 +228,8 @@ class TellsByTime(Honest):
         return int(session.data.y[0])
 
 
-class Failing(Honest):
-    def answer(self, session: Session, x: Array) -> int:
-        raise ZeroDivisionError("no model")
+def failed(session: Session, x: Array) -> float:
+    raise ZeroDivisionError("no model")
 
 
 def failing_factory(data: Labelled, seed: int, user: str) -> Session:
@@ -249,4 +241,5 @@ def askless(data: Labelled, seed: int, user: str) -> object:
 
 
 honest, declared, model, deaf, majority = Honest(), Declared(), Model(), Deaf(), Majority()
-cached, shared, tells_query, failing = Cached(), Shared(), TellsQuery(), Failing()
+cached, shared, tells_query = Cached(), Shared(), TellsQuery()
+failing = answering("Failing", failed)()

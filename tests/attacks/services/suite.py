@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.attacks.services.records import PLAIN
@@ -44,7 +45,6 @@ SixteenBitsOfUsers = seeded("SixteenBitsOfUsers", lambda seed, user: [seed, *dig
 SixteenBitsOfDeployments = seeded(
     "SixteenBitsOfDeployments", lambda seed, user: [seed % 2**16, *digest(user)]
 )
-Shared = seeded("Shared", lambda seed, user: seed)
 
 
 class Replay(Plain):
@@ -118,59 +118,44 @@ class Unclipped(Linear):
     clipped = False
 
 
-class Rounded(Plain):
-    """A cache of each session, of queries that are rounded."""
-
-    digits = 1
-
-    def cache(self, session: Session) -> dict[bytes, int]:
-        found: dict[bytes, int] = session.__dict__.setdefault("cache", {})
-        return found
-
-    def answer(self, session: Session, x: Array) -> int:
-        cache, key = self.cache(session), np.round(x, self.digits).tobytes()
-        if key not in cache:
-            cache[key] = super().answer(session, x)
-        return cache[key]
+def to_a_digit(x: Array) -> Array:
+    return np.round(x, 1)
 
 
-class RoundedForUsers(Rounded):
-    """The same, kept for each user."""
+def caching(
+    name: str, whose: Callable[[Session], object], key: Callable[[Array], Array] = to_a_digit
+) -> type[Plain]:
+    """Return a service that keeps its answers to queries of one key, for those who are the same."""
 
-    def cache(self, session: Session) -> dict[bytes, int]:
-        kept: dict[Any, dict[bytes, int]] = self.__dict__.setdefault("kept", {})
-        return kept.setdefault(session.key, {})
+    def answer(self: Plain, session: Session, x: Array) -> int:
+        kept: dict[Any, int] = vars(self).setdefault("kept", {})
+        place = whose(session), key(x).tobytes()
+        if place not in kept:
+            kept[place] = Honest.answer(self, session, x)
+        return kept[place]
 
-
-class RoundedForAll(Rounded):
-    """The same, kept for all users of a deployment."""
-
-    def cache(self, session: Session) -> dict[bytes, int]:
-        kept: dict[Any, dict[bytes, int]] = self.__dict__.setdefault("kept", {})
-        return kept.setdefault(session.key[0], {})
-
-
-class CutOffForEverybody(Rounded):
-    """The same for all deployments on the same data, and digits are cut off."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        kept: dict[Any, int] = self.__dict__.setdefault("kept", {})
-        key = session.data.y.tobytes(), np.floor(x * 10).tobytes()
-        if key not in kept:
-            kept[key] = Honest.answer(self, session, x)
-        return kept[key]
+    return type(name, (Plain,), {"answer": answer})
 
 
-class Cached(Rounded):
-    digits = 12
+Cached = caching("Cached", lambda session: session, lambda x: np.round(x, 12))
+Rounded = caching("Rounded", lambda session: session)
+RoundedForUsers = caching("RoundedForUsers", lambda session: session.key)
+RoundedForAll = caching("RoundedForAll", lambda session: session.key[0])
+CutOffForEverybody = caching(
+    "CutOffForEverybody", lambda session: session.data.y.tobytes(), lambda x: np.floor(x * 10)
+)
+"""For all deployments on the same data, and digits are cut off."""
 
 
-class Sticky(broken.Sticky):
-    limit = LIMIT
+def larger(kind: type[Honest]) -> type[Honest]:
+    """Return a service with the budget of these."""
+    return type(kind.__name__, (kind,), {"limit": LIMIT})
 
 
-class Reopened(broken.Reopened):
-    limit = LIMIT
+Sticky, Reopened, Shared = map(larger, (broken.Sticky, broken.Reopened, broken.Shared))
+Undeclared = larger(broken.Undeclared)
+Trained = larger(broken.Model)
+"""One noisy model of the deployment's seed, without coins of its own."""
 
 
 class Unlearning(Plain):
@@ -222,18 +207,6 @@ class SameNoise(Scores):
 class LeftIn(Unlearning):
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         pass
-
-
-class Undeclared(broken.Undeclared):
-    limit = LIMIT
-
-
-class Trained(Plain):
-    """One noisy model of the deployment's seed, without coins of its own."""
-
-    def answer(self, session: Session, x: Array) -> int:
-        noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
-        return int(np.sign(odds(session.data, x, 2.0)) + noise > 0)
 
 
 class Weights(Plain):
@@ -341,7 +314,7 @@ class BatchSession(Session):
         for x in points:
             self.service.spend(self, x)
         scores = np.array([odds(self.data, x, self.service.epsilon) for x in points])
-        return self.service.batch(self, scores)  # type: ignore[attr-defined, no-any-return]
+        return list(self.service.batch(self, scores).tolist())  # type: ignore[attr-defined]
 
 
 class Batches(Plain):
@@ -352,40 +325,44 @@ class Batches(Plain):
     def __call__(self, data: Labelled, seed: int, user: str) -> Session:
         return self.session(self, data, self.stream(seed, user), (seed, user), self.limit)
 
-    def batch(self, session: Session, scores: Array) -> list[Any]:
+    def batch(self, session: Session, scores: Array) -> NDArray[Any]:
+        order = session.rng.permutation(len(scores))
         found = np.empty(len(scores), dtype=int)
-        for i in session.rng.permutation(len(scores)):
-            found[i] = session.rng.random() < 1 / (1 + np.exp(-scores[i]))
-        return list(found.tolist())
+        found[order] = labels(session.rng.random(len(scores)), scores[order])
+        return found
 
 
-class OneCoin(Batches):
-    def batch(self, session: Session, scores: Array) -> list[Any]:
-        return list((session.rng.random() < 1 / (1 + np.exp(-scores))).astype(int).tolist())
+def labels(u: Any, scores: Array) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = (u < 1 / (1 + np.exp(-scores))).astype(np.int64)
+    return found
 
 
-class OneNoise(Batches):
-    def batch(self, session: Session, scores: Array) -> list[Any]:
-        return list((scores + session.rng.laplace(scale=4)).tolist())
+def batching(name: str, answers: Callable[[Session, Array], NDArray[Any]]) -> type[Batches]:
+    """Return a service whose answers in a batch depend on each other, or on what came before."""
+    return type(name, (Batches,), {"batch": lambda _, session, scores: answers(session, scores)})
+
+
+def noise(session: Session, scores: Array) -> Array:
+    found: Array = session.rng.laplace(scale=4, size=len(scores))
+    return found
+
+
+def replayed(session: Session, scores: Array) -> Array:
+    seed, user = session.key
+    return np.random.default_rng([seed, *user.encode()]).random(len(scores))
+
+
+OneCoin = batching("OneCoin", lambda session, scores: labels(session.rng.random(), scores))
+OneNoise = batching("OneNoise", lambda session, scores: scores + session.rng.laplace(scale=4))
+SameBatch = batching("SameBatch", lambda session, scores: labels(replayed(session, scores), scores))
+NoisyNumbers = batching("NoisyNumbers", lambda session, scores: scores + noise(session, scores))
+"""Right."""
 
 
 class ZeroSum(Batches):
-    def batch(self, session: Session, scores: Array) -> list[Any]:
-        noise = session.rng.laplace(scale=4, size=len(scores))
-        return list((scores + noise - noise.mean()).tolist())
-
-
-class SameBatch(Batches):
-    def batch(self, session: Session, scores: Array) -> list[Any]:
-        u = np.random.default_rng([session.key[0], *session.key[1].encode()]).random(len(scores))
-        return list((u < 1 / (1 + np.exp(-scores))).astype(int).tolist())
-
-
-class NoisyNumbers(Batches):
-    """Right."""
-
-    def batch(self, session: Session, scores: Array) -> list[Any]:
-        return list((scores + session.rng.laplace(scale=4, size=len(scores))).tolist())
+    def batch(self, session: Session, scores: Array) -> NDArray[Any]:
+        drawn = noise(session, scores)
+        return np.asarray(scores + drawn - drawn.mean())
 
 
 class ScoreSession(Session):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
+from threading import Thread
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -20,7 +27,8 @@ from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.record.schemas import read_schema
 from tests.attacks.services import suite
-from tests.attacks.services.http_services import served
+from tests.attacks.services.broken_services import BudgetSpent
+from tests.docs.test_ten_lines import LINES, lines_of_code
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +144,123 @@ def _lost(name: str, message: Any) -> Any:
 
 def _down(name: str, message: Any) -> Any:
     raise Refused("status 503: upstream is down")
+
+
+FILE = Path(__file__).parents[3] / "examples" / "services" / "flask_app.py"
+
+
+class Flask:
+    """As much of Flask as the example needs."""
+
+    def __init__(self, name: str) -> None:
+        self.posts: dict[str, Callable[[], Any]] = {}
+
+    def post(self, path: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+        return lambda call: self.posts.setdefault(path, call)
+
+
+class Session:
+    def __init__(self, data: Any, seed: int, user: str) -> None:
+        self.y, self.left = data["y"], 3
+
+    def ask(self, x: list[float]) -> int | None:
+        self.left -= 1
+        return None if self.left < 0 else int(self.y[0])
+
+
+def test_ten_lines_or_fewer() -> None:
+    assert 0 < lines_of_code(FILE.read_text(encoding="utf-8")) <= LINES
+
+
+def test_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    flask, mine = ModuleType("flask"), ModuleType("my_service")
+    request = SimpleNamespace(json=None)
+    vars(flask).update(Flask=Flask, request=request)
+    vars(mine).update(open_session=Session)
+    monkeypatch.setitem(sys.modules, "flask", flask)
+    monkeypatch.setitem(sys.modules, "my_service", mine)
+    spec = importlib.util.spec_from_file_location("flask_app", FILE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+
+    def reply(path: str, asked: Any) -> tuple[int, Any]:
+        request.json = asked
+        return 200, example.app.posts[path]()
+
+    with replying(reply) as url:
+        service = service_of(f"{url}/", seed=0)
+        session = service.open(Labelled(np.zeros((2, 1)), np.array([1, 0])), 0, "me")
+        assert session.transcript([np.zeros(1)] * 5) == (1, 1, 1)
+        assert session.ask(np.zeros(1)) == Refusal("returned None")
+
+
+PATHS = ("/open", "/ask", "/ask_many", "/probabilities", "/restart", "/delete")
+
+
+@contextmanager
+def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator[str]:
+    """Yield the address of a server that opens sessions of a factory."""
+    sessions: list[Any] = []
+
+    def reply(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        S = asked.get("data")
+        data = Labelled(np.array(S["X"]), np.array(S["y"])) if S else None
+        if path == "/open":
+            sessions.append(factory(data, asked["seed"], asked["user"]))
+            return 200, {"session": len(sessions) - 1, "budget": sessions[-1].budget}
+        if path == "/restart":
+            factory.restart()
+            return 200, {}
+        if path == "/delete":
+            factory.delete(data, asked["seed"], asked["i"])
+            return 200, {}
+        session = sessions[asked["session"]]
+        x, found = ("X", "answers") if path == "/ask_many" else ("x", "answer")
+        try:
+            return 200, {found: getattr(session, path[1:])(np.array(asked[x]))}
+        except BudgetSpent as error:
+            return 429, {"error": str(error)}
+
+    def guarded(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        return reply(path, asked) if path in PATHS else (404, {})
+
+    with replying(guarded, capabilities) as url:
+        yield url
+
+
+@contextmanager
+def replying(
+    reply: Callable[[str, Any], tuple[int, Any]], capabilities: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """Yield the address of a server that gives the status and the body of each reply."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self.told(200 if capabilities is not None else 404, capabilities or {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.told(*reply(self.path, body))
+
+        def told(self, status: int, found: dict[str, Any]) -> None:
+            said = json.dumps(found).encode()
+            head = f"HTTP/1.1 {status} x\r\nContent-Length: {len(said)}\r\n\r\n".encode()
+            self.wfile.write(head + said)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+    server = Server(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

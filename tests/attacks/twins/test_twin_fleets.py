@@ -49,10 +49,9 @@ def experiment_data(
 ) -> ExperimentData:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(e + 10, 3))
-    y = (X[:, 0] + 0.5 * rng.normal(size=e + 10) > 0).astype(np.int64)
-    return build_data(
-        Labelled(X[:e], y[:e]), Labelled(X[e:], y[e:]), copies=copies, noise=noise, seed=seed
-    )
+    every = Labelled(X, (X[:, 0] + 0.5 * rng.normal(size=e + 10) > 0).astype(np.int64))
+    records, test = every.take(slice(e)), every.take(slice(e, None))
+    return build_data(records, test, copies=copies, noise=noise, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +99,8 @@ def content(found: Models) -> list[bytes]:
 
 
 def protected(epsilon: float = 1.0) -> Protected:
-    return Protected(
-        target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2
-    )
+    target = resolve("private-knn", {"gamma": epsilon / 2, "k": 5})
+    return Protected(target=target, budgets=(1, 4), copies=2)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -157,13 +155,10 @@ def test_a_learner_that_fails_is_an_error_of_its_own(how: str, jobs: int, cause:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
     """Five neighbours are asked of training sets of four."""
-    floor = experiment_data(e=8, copies=0)
+    floor, design = experiment_data(e=8, copies=0), Design(references=4, targets=2)
     good = Target(name="good", subject=Learner(make=tree, name="tree"))
-    design = Design(references=4, targets=2)
-    found = experiment(
-        [Target(name="bad", subject=protected()), good], floor, {"lira": lira}, design, jobs=jobs
-    )
-    bad, other = found
+    targets = [Target(name="bad", subject=protected()), good]
+    bad, other = experiment(targets, floor, {"lira": lira}, design, jobs=jobs)
     assert "prepare on the base dataset raised InvalidInput" in bad.error
     assert not other.error
     assert other.outcomes
@@ -205,22 +200,16 @@ def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
 
 
 def test_views_of_a_learner() -> None:
-    found = run(Learner(make=tree, name="tree", copies=2), experiment_data())
-    assert [(each.name, each.m) for each in (SCORES, asked(1), asked(8))] == [
-        ("scores", None),
-        ("one label", 1),
-        ("8 labels", 8),
-    ]
+    data, views = experiment_data(), (SCORES, asked(1), asked(8))
+    found = run(Learner(make=tree, name="tree", copies=2), data)
+    assert [each.name for each in views] == ["scores", "one label", "8 labels"]
+    assert [each.m for each in views] == [None, 1, 8]
     shares, label = found.observed[0].seen, found.observed[1].seen
     assert np.array_equal(label.argmax(axis=2), shares.argmax(axis=2))
     for i in range(MODELS):
-        fitted = tree().fit(*_arrays(experiment_data(), found, i))
-        assert np.array_equal(shares[i], fitted.predict_proba(experiment_data().records.X))
-
-
-def _arrays(floor: ExperimentData, found: Models, model: int) -> tuple[Array, Any]:
-    inside = found.coins.membership[model]
-    return floor.records.X[inside], floor.records.y[inside]
+        inside = data.records.take(found.coins.rows(i))
+        fitted = tree().fit(inside.X, inside.y)
+        assert np.array_equal(shares[i], fitted.predict_proba(data.records.X))
 
 
 def test_four_references_are_enough_for_every_attack_that_compares_with_and_without() -> None:

@@ -95,18 +95,14 @@ def test_single_record(m: int | None) -> None:
 
 
 def test_p_values_of_non_members_are_valid() -> None:
-    """P[p <= u] <= u of non-members: ranks of exchangeable models, here all of them."""
-    # five models without the record: each in turn is the target
-    values = np.array([0.1, 0.2, 0.2, 0.5, 0.9])
+    """P[p <= u] <= u: of five models without the record each in turn is the target."""
+    values, y = np.array([[0.1], [0.2], [0.2], [0.5], [0.9]]), np.zeros(1, dtype=np.int64)
+    every = Observed(seen=np.stack([values, 1 - values], axis=2), y=y)
     p = []
     for k in range(5):
-        others = np.delete(values, k)
-        both = np.stack([others, 1 - others], axis=1)[:, None, :]
-        fitted = single_record(
-            Observed(seen=both, y=np.zeros(1, dtype=np.int64)), np.zeros((4, 1), dtype=bool)
-        )
-        mine = np.array([[[values[k], 1 - values[k]]]])
-        p.append(1 - fitted(Observed(seen=mine, y=np.zeros(1, dtype=np.int64)))[0, 0])
+        others = every.of(np.delete(np.arange(5), k))
+        fitted = single_record(others, np.zeros((4, 1), dtype=bool))
+        p.append(1 - fitted(every.of(slice(k, k + 1)))[0, 0])
     for u in (0.2, 0.4, 0.6, 0.8, 1.0):
         assert np.mean(np.array(p) <= u + 1e-12) <= u + 1e-12
 
@@ -165,19 +161,13 @@ def test_a_record_that_every_reference_model_knows_is_refused(attack: Any) -> No
         attack(reference, inside)
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"seen": np.full((2, 3), 0.5)}, "shape"),
     ({"seen": np.ones((2, 3, 1))}, "K >= 2"),
-    ({"seen": np.full((2, 3, 2), np.nan)}, "shares"),
-    ({"seen": np.full((2, 3, 2), 1.5)}, "shares"),
-    ({"seen": np.full((2, 3, 2), -0.5)}, "shares"),
+    *(({"seen": np.full((2, 3, 2), share)}, "shares") for share in (np.nan, 1.5, -0.5)),
     ({"y": np.zeros(2, dtype=int)}, "one label a record"),
-    ({"y": np.full(3, 2)}, "labels in"),
-    ({"y": np.full(3, -1)}, "labels in"),
-    ({"y": np.zeros(3)}, "labels in"),
-    ({"m": 0}, "integer >= 1"),
-    ({"m": 1.0}, "integer >= 1"),
-    ({"m": True}, "integer >= 1"),
+    *(({"y": y}, "labels in") for y in (np.full(3, 2), np.full(3, -1), np.zeros(3))),
+    *(({"m": m}, "integer >= 1") for m in (0, 1.0, True)),
 ]
 
 

@@ -1,12 +1,10 @@
-"""Guesses from fresh answers: valid, and median .85 of the claim by default.
-
-The stage itself is run, on a mechanism that answers by randomised response whether a record is in.
-"""
+"""Guesses from fresh answers, of the stage itself: valid, and median .85 of the claim."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,12 +29,16 @@ from dpassay.attacks.experiment.subjects import Protected, asked
 from dpassay.attacks.observed import Observed
 from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, zCDP
+from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.mechanism import Mechanism
+from dpassay.record import kinds
+from dpassay.record.attack_compare import counted_again
 from dpassay.stats.guesses import concentrated, divergence
-from dpassay.targets.guard import AuditTarget
+from tests.attacks.command import attack
 from tests.attacks.toys import Toy
+from tests.core.toys import target_of
 
 REPETITIONS, ALPHA, CHECKS, WRONG = 200, 0.05, 3, 19
 """P[Bin(200, 0.05) > 19] <= 1 % / 3; an error of .16 shows."""
@@ -67,14 +69,7 @@ class Responding(Mechanism):
 
 def subject(loss: float, budgets: tuple[int, ...] = (1,)) -> Protected:
     mechanism = Responding(loss=loss)
-    target = AuditTarget(
-        name="responding",
-        address=None,
-        parameters={"loss": loss},
-        mechanism=mechanism,
-        claims=mechanism.claims,
-    )
-    return Protected(target=target, budgets=budgets)
+    return Protected(target=target_of(mechanism, "responding"), budgets=budgets)
 
 
 @lru_cache(maxsize=1)
@@ -232,3 +227,60 @@ def test_a_mechanism_that_fails_then_is_told_of() -> None:
     design = Design(references=4, targets=8, fresh=True)
     (found,) = experiment([target], data(), {}, design)
     assert "no more than 100 answers" in found.error
+
+
+WORDS = (
+    "soft-majority -p r=5 --epsilon 1 --against mechanism --attacks gap --records 60 "
+    "--references 4 --budgets 1 --copies 0 --transcripts 0 -q"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("fresh")
+    assert attack(f"{WORDS} --out {made}") == 0
+    return made
+
+
+@pytest.fixture
+def record(folder: Path) -> Any:
+    return kinds.ATTACKS.read(folder / "attack.json")
+
+
+def test_the_record_tells_them_apart(record: Any) -> None:
+    targets = record["run"]["targets"]
+    for bound in record["subjects"][0]["certified"]:
+        counts, fresh = bound["counts"], bound["fresh"]
+        assert counts["n1"] + counts["n0"] - fresh["n1"] - fresh["n0"] == targets
+        assert bound["detectable"] < 1.3
+
+
+def test_no_number_depends_on_the_processes_and_none_are_asked_with_models(
+    record: Any, tmp_path: Path
+) -> None:
+    assert attack(f"{WORDS} --jobs 2 --out {tmp_path}") == 0
+    assert kinds.ATTACKS.read(tmp_path / "attack.json")["subjects"] == record["subjects"]
+    assert attack(f"{WORDS} --models 4 --allow-inconclusive --out {tmp_path}") == 0
+    fewer = kinds.ATTACKS.read(tmp_path / "attack.json")["subjects"][0]["certified"]
+    assert not any("fresh" in bound for bound in fewer)
+
+
+def test_a_baseline_is_compared_by_the_guesses_at_targets_alone(record: Any) -> None:
+    entry = {"subject": record["subjects"][0], "repeated": None}
+    numbers, _, _ = counted_again(entry, entry, 0.0, 1e-3)
+    assert len(numbers) == 5
+    targets = record["run"]["targets"]
+    assert all(f" of {targets}, and " in each.counts for each in numbers)
+
+
+def test_the_terminal_and_the_page_tell_how_many(
+    record: Any, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(folder)]) == 0
+    counts, fresh = (record["subjects"][0]["certified"][0][name] for name in ("counts", "fresh"))
+    every, some = (f"{each['n1'] + each['n0']:,}" for each in (counts, fresh))
+    told = capsys.readouterr().out + (folder / "attack.md").read_text(encoding="utf-8")
+    assert f"of {every}, {some} fresh" in told
+    page = (folder / "attack.html").read_text(encoding="utf-8")
+    assert f"it guessed {some} times more, from fresh answers at one fixed pair" in page
+    assert f"{some} guesses more are from fresh answers" in page
