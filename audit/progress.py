@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
@@ -80,22 +80,15 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} seconds"
 
 
-def foretell(names: Iterable[str], budget: int, queries: int) -> None:
-    """Say before a run, on stderr, that its trials alone take long, however fast mechanisms are."""
-    trials, queries = 2 * budget, max(1, queries)
-    for name in names:
-        announce(name, f"{trials:,} trials at {queries:,} query points", trials * queries, SMALLER)
-
-
-def announce(name: str, work: str, answers: int, smaller: str) -> None:
-    """Say on stderr that so many answers take long, however fast they come.
+def announce(name: str, answers: int, smaller: str = SMALLER) -> None:
+    """Say on stderr, before a run, that its answers alone take long, however fast they come.
 
     Nothing where they need not.
     """
-    least = answers * ANSWER
-    if least > LONG:
+    if (least := answers * ANSWER) > LONG:
         sys.stderr.write(
-            f"dpassay: {name}: {work} take {duration(least)} at the very least; {smaller}\n"
+            f"dpassay: {name}: {answers:,} answers take {duration(least)} at the very least; "
+            f"{smaller}\n"
         )
 
 

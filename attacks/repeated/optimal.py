@@ -174,10 +174,8 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
         choice = gains.argmax(axis=1)
         rows = np.arange(len(now))
         gain = gains[rows, choice]
-        hit, alarm = (
-            (hit[after] @ weights.T + sure)[rows, choice],
-            (alarm[after] @ weights.T)[rows, choice],
-        )
+        hit = (hit[after] @ weights.T + sure)[rows, choice]
+        alarm = (alarm[after] @ weights.T)[rows, choice]
         choices.append(choice)
     return Strategy(
         delta=float(np.clip(gain[0], 0.0, 1.0)),

@@ -212,18 +212,14 @@ def _attack(
     design = replace(design, targets=number, fresh=config.models is None)
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
-    for target in [] if quiet else targets:  # what takes long, if its size alone tells
-        models, points = design.references + design.targets, len(data.points.X)
-        answers = sum(max(1, view.m or 1) for view in target.subject.views) * points
-        work = f"{models:,} models asked at {points:,} points"
-        announce(target.name, work, models * answers, SMALLER)
-        fresh = fresh_answers(target, attacks, data, design, share)
-        announce(target.name, f"{fresh:,} fresh answers", fresh, SMALLER)
+    for target in [] if quiet else targets:
+        views = sum(max(1, view.m or 1) for view in target.subject.views)
+        answers = (design.references + design.targets) * views * len(data.points.X)
+        answers += fresh_answers(target, attacks, data, design, share)
         if target.claim is not None and target in asked:
             sides = 2 * (transcripts or enough_transcripts(target.claim, share))
-            most = ladder(target.claim.epsilon)[-1]
-            work = f"{sides:,} transcripts of {most} answers"
-            announce(target.name, work, sides * most, SMALLER)
+            answers += sides * ladder(target.claim.epsilon)[-1]
+        announce(target.name, answers, SMALLER)
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
         with (

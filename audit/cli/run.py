@@ -55,7 +55,7 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
-from dpassay.progress import bars, foretell
+from dpassay.progress import announce, bars
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
@@ -153,13 +153,11 @@ def action(arguments: argparse.Namespace) -> int:
             check(targets, data, settings)
             if arguments.dry_run:
                 return dry_run(targets, data, settings, as_json=arguments.json)
-            if not arguments.quiet and settings.domain is None:
-                sampled = (
-                    each.name
-                    for each in targets
-                    if each.space is None and (settings.mode == "monte-carlo" or not each.has_law)
-                )
-                foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
+            sampled = not arguments.quiet and settings.domain is None
+            for each in targets if sampled else ():
+                if each.space is None and (settings.mode == "monte-carlo" or not each.has_law):
+                    queries = 1 if data is None else max(1, len(data.queries))
+                    announce(each.name, 2 * settings.budget * queries)
             started, held = time.monotonic(), protections()
             results, complete = _audited(targets, data, settings, accepted, directory, arguments)
         spoiled |= changed()

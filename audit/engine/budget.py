@@ -97,14 +97,10 @@ class Budget:
 
     def most(self, groups: tuple[PairGroup, ...]) -> int:
         """Return how many runs screen and certify at most."""
-        cells, datasets = (
-            self.spending(groups, profiled=False).cells,
-            [len(g.pairs) for g in groups],
-        )
-        screened = sum(
-            n * (1 + k) for n, k in zip(self.screening_of(groups), datasets, strict=True)
-        )
-        return screened + self.draws * (min(sum(datasets), cells) + len(groups))
+        pairs = [len(group.pairs) for group in groups]
+        sizes = zip(pairs, self.screening_of(groups), strict=True)
+        certified = min(sum(pairs), self.spending(groups, profiled=False).cells) + len(groups)
+        return sum((1 + several) * size for several, size in sizes) + self.draws * certified
 
     def _most_screening(self, groups: tuple[PairGroup, ...]) -> float:
         """Return the trials per dataset with which the screening costs as much as certifying."""

@@ -168,10 +168,10 @@ class Guards:
             side = piece.task.group, piece.task.pair
             if self.executor.seeded and one.marks[0] != self.certified[side].marks[again[piece]]:
                 raise TargetError(unrepeatable(self._change(side)))
-        unlike = {
-            side: _unlike(self.certified[side].calls.sum(axis=0), np.stack(_sums(lots)))
-            for side, lots in single.items()
-        }
+        unlike = {}
+        for side, lots in single.items():
+            some = np.stack([each.calls.sum(axis=0) for each in lots])
+            unlike[side] = _unlike(self.certified[side].calls.sum(axis=0), some)
         self._judge(unlike, SINGLE)
 
     def confirmed(self, group: int, pair: int, query: int, refutes: Refutes) -> None:
@@ -276,10 +276,6 @@ def worth_of(drawn: Mapping[Place, Sequence[Calls]], query: int) -> dict[Place, 
     spread = max(1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values()))
     counts = {side: np.concatenate(list(each)).sum(axis=0) for side, each in drawn.items()}
     return {side: np.rint(each / spread).astype(np.int64) for side, each in counts.items()}
-
-
-def _sums(lots: Iterable[BlockCounts]) -> list[Calls]:
-    return [each.calls.sum(axis=0) for each in lots]
 
 
 def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:

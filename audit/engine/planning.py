@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
@@ -24,11 +25,10 @@ from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 MOST_DRAWS = 10**8
-BLOCK_TIMED = 1000
 LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 """Multiples of the claim that are planned for where no leak is asked for."""
-TIMED = (20, 200, 1200)
-"""Trials of a search that are timed; the first call, which may load things, does not count."""
+TIMED, LONG_ENOUGH = (1, 20, 200, 2000), 0.2
+"""Trials of calls that are timed, but for the first; one of so many seconds is the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +68,21 @@ def measure(target: AuditTarget, groups: tuple[PairGroup, ...]) -> Speed:
     state = target.prepare(group.pairs.base)
     started = time.perf_counter()
     target.neighbour(group.pairs.base, state, group.pairs.changes[0])
-    prepared = time.perf_counter()
-    target.sample(state, group.queries, BLOCK_TIMED, stream(0, "plan"), "the base dataset")
-    sampled = time.perf_counter()
-    return Speed(change=prepared - started, trial=(sampled - prepared) / BLOCK_TIMED)
+    change, rng = time.perf_counter() - started, stream(0, "plan")
+    known = state, group.queries
+    pace = _pace(lambda size: target.sample(*known, size, rng, "the base dataset"))
+    return Speed(change=change, trial=pace)
+
+
+def _pace(run: Callable[[int], object]) -> float:
+    """Return the seconds that one trial takes in a call of many, or of those that take long."""
+    run(TIMED[0])
+    for size in TIMED[1:]:
+        started = time.perf_counter()
+        run(size)
+        if (taken := time.perf_counter() - started) > LONG_ENOUGH:
+            break
+    return taken / size
 
 
 def cost(
@@ -179,15 +190,14 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     found = outlay(space, len(proposals), budget.draws)
-    # one trial takes the difference between many and few, since each call begins with more
-    first, taken = proposals[0], []
+    first = proposals[0]
     asked = first.queries.reshape(1, -1) if target.joint else first.queries
     asked = NOTHING_ASKED if target.mechanism.without_query else asked
-    for size in TIMED:
-        started = time.perf_counter()
+
+    def run(size: int) -> None:
         target.encoder([target.pilot((first.base, asked, (0, "plan", size)), size)])
-        taken.append(time.perf_counter() - started)
-    pace = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
+
+    pace = _pace(run)
     return SearchCost(
         outlay=found,
         families=len({each.family for each in proposals}),

@@ -36,9 +36,8 @@ def _telling(result: Raw, known: Sequence[Raw]) -> Iterator[Raw]:
             cell for cell in known if all(cell[name] == witness[name] for name in WITNESSED)
         )
     yield max(known, key=_leak)
-    yield from (
-        cell for cell in known if cell["group"] == "own" and cell["exact"] == 0 and _moves(cell)
-    )
+    own = (cell for cell in known if cell["group"] == "own" and cell["exact"] == 0)
+    yield from (cell for cell in own if any(cell["profile"]["lower"]))
     named = [cell for cell in known if cell["exact"] != 0 or cell["group"] == "own"]
     if named:
         yield max(named, key=_delta)
@@ -53,7 +52,3 @@ def _delta(cell: Raw) -> float:
     """Return the delta needed at the claimed epsilon, at a third of the grid; see `grid_for`."""
     lower: Sequence[float] = cell["profile"]["lower"]
     return lower[(len(lower) - 1) // 3]
-
-
-def _moves(cell: Raw) -> bool:
-    return any(cell["profile"]["lower"])

@@ -378,10 +378,8 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
-        value, words = (
-            max(0.0, first - second),
-            f"means {first:.6g} and {second:.6g} of {n} runs each",
-        )
+        value = max(0.0, first - second)
+        words = f"means {first:.6g} and {second:.6g} of {n} runs each"
     else:
         value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
         words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"

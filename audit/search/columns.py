@@ -228,16 +228,12 @@ NUMERIC: dict[type, type] = {float: np.float64, bool: np.bool_, int: np.int64}
 def column_of(values: Sequence[Any]) -> ValueColumn:
     """Return values of any kind as a column."""
     if not set(map(type, values)) <= SIMPLE:
-        values = list(map(_hashable, values))
+        # known by equality: a text as it is, all else by its key
+        values = [each if type(each) is str else key_of(each) for each in values]
     index: dict[Any, Any] = dict.fromkeys(values)
     different = list(index)
     index.update(zip(different, range(len(different)), strict=True))
     return ValueColumn(np.fromiter(map(index.__getitem__, values), np.intp, len(values)), different)
-
-
-def _hashable(value: Any) -> Any:
-    """Return a value that is known by equality: a text as it is, all else by its key."""
-    return value if type(value) is str else key_of(value)
 
 
 def minus(array: NDArray[Any]) -> Mask | None:

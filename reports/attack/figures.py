@@ -57,10 +57,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
         return None
     looks = [look for subject in subjects for look in subject.looks]
     answers = sorted({look.m for look in looks if look.m is not None})
-    ends, top = (
-        (answers[0] / 1.3, answers[-1] * 1.3),
-        min(1.02, 2.2 * max(map(_most, looks)) + 0.02),
-    )
+    ends, top = (answers[0] / 1.3, answers[-1] * 1.3), 2.2 * max(map(_most, looks)) + 0.02
     grid = spaced(*ends)
     with chart.drawing(HEIGHT, panels=len(losses), foot=0.6) as panels:
         for axes, epsilon in zip(panels, losses, strict=True):
@@ -88,7 +85,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
             chart.frame(
                 axes,
                 ends,
-                (0, top),
+                (0, min(1.02, top)),
                 logarithmic="x",
                 x_ticks={m: str(m) for m in answers},
                 names=("answers m", "advantage"),

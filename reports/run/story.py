@@ -235,11 +235,8 @@ def _bound(r: ResultView) -> tuple[str, ...]:
 
 
 def _sampled(r: ResultView) -> tuple[str, ...]:
-    screening, shown, spent = (
-        r.searched.get("screening_trials"),
-        r.raw["per_query"],
-        r.raw["spending"],
-    )
+    screening = r.searched.get("screening_trials")
+    shown, spent = r.raw["per_query"], r.raw["spending"]
     if r.sought:
         few = f"; {count(screening)} more per side chose the test" if screening is not None else ""
         chosen = (

@@ -13,7 +13,7 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.progress import StagePace, bars, duration, foretell
+from dpassay.progress import StagePace, announce, bars, duration
 from dpassay.targets.groups import silent
 
 
@@ -101,12 +101,11 @@ def test_a_notebook_has_a_line_that_goes_on_and_is_gone_at_the_end(
 
 
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
-    foretell(["mine"], 20_000, 20)
+    announce("mine", 40_000)
     assert capsys.readouterr().err == ""
-    foretell(["mine"], 10**9, 100)
+    announce("mine", 2 * 10**11)
     assert capsys.readouterr().err.startswith(
-        "dpassay: mine: 2,000,000,000 trials at 100 query points take 100 minutes at the very "
-        "least; fewer with --budget"
+        "dpassay: mine: 200,000,000,000 answers take 100 minutes at the very least; fewer with"
     )
 
 

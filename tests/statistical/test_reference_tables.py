@@ -114,7 +114,7 @@ def test_median_of_accuracy(row: Row) -> None:
     assert p1 + p0 == pytest.approx(1)
     correct = int(binom.ppf(0.5, 2 * n, p1))
     x, y = min(correct, n), n - max(0, correct - n)
-    exact = accuracy_lower(x, n, y, scale=Ratio(0.0), alpha=ALPHA)
+    exact = accuracy_lower(x, y, n, scale=Ratio(0.0), alpha=ALPHA)
     spread = 1 / math.sqrt(2 * n * p1 * p0)  # of the log odds
     assert row.accuracy is not None
     assert abs(exact - row.accuracy) <= median_error(spread, TABLE_REPEATS)

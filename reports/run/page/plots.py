@@ -236,11 +236,8 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
     those of `profile_plot`.
     """
     trade_off: Curves = view.trade_off
-    known, delta, steep = (
-        trade_off["false_positive"],
-        view.delta,
-        math.exp(min(view.epsilon, 700.0)),
-    )
+    known, delta = trade_off["false_positive"], view.delta
+    steep = math.exp(min(view.epsilon, 700.0))
     corner = (1 - delta) / (1 + steep)
     small = 0 < corner < SMALL
     least = corner / 10 if small else 0.0
