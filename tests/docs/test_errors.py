@@ -37,28 +37,40 @@ def table(rows: list[str]) -> str:
     return "\n".join(["a,b,label", *rows]) + "\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with all files that the page names."""
+    folder = tmp_path_factory.mktemp("errors")
     good = [f"{i},{i * i},{i // 2 % 2}" for i in range(12)]
-    Path(tmp_path, "bad.py").write_text(BAD)
-    Path(tmp_path, "good.csv").write_text(table(good))
-    Path(tmp_path, "nan.csv").write_text(table([good[0], "1,,0", *good[2:]]))
-    Path(tmp_path, "inf.csv").write_text(table([*good[:2], "1,inf,0", *good[3:]]))
-    Path(tmp_path, "three.csv").write_text(table([f"{i},1,{i % 3}" for i in range(12)]))
-    Path(tmp_path, "oneclass.csv").write_text(table([f"{i},{i},{int(i > 10)}" for i in range(30)]))
-    Path(tmp_path, "noledger").mkdir()
-    Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
-    with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
-        ledger.keep(
-            [((b"", 0, 1, 1), BlockCounts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))]
-        )
-    whole = Path(tmp_path, "cutledger.sqlite").read_bytes()
-    Path(tmp_path, "cutledger.sqlite").unlink()
-    Path(tmp_path, "cutledger").mkdir()
-    Path(tmp_path, "cutledger", "ledger.sqlite").write_bytes(whole[:5000])
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
+    texts = {
+        "bad.py": BAD,
+        "good.csv": table(good),
+        "nan.csv": table([good[0], "1,,0", *good[2:]]),
+        "inf.csv": table([*good[:2], "1,inf,0", *good[3:]]),
+        "three.csv": table([f"{i},1,{i % 3}" for i in range(12)]),
+        "oneclass.csv": table([f"{i},{i},{int(i > 10)}" for i in range(30)]),
+        "noledger/ledger.sqlite": "accounts\n",
+    }
+    for name in ("noledger", "cutledger"):
+        (folder / name).mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    cut = folder / "cutledger" / "ledger.sqlite"
+    with Ledger(cut, resume=False) as ledger:
+        counts = BlockCounts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",))
+        ledger.keep([((b"", 0, 1, 1), counts)])
+    whole = cut.read_bytes()
+    for path in cut.parent.iterdir():
+        path.unlink()
+    cut.write_bytes(whole[:5000])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(made)
+    monkeypatch.syspath_prepend(made)
+    return made
 
 
 def test_the_page_has_its_rows() -> None:

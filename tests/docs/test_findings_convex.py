@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -13,49 +12,7 @@ from dpassay.data import Labelled, points
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.mechanisms.dwork_feldman_2018.psgd import PSGD
 from dpassay.pairs import Replace
-from tests.docs.findings_pages import FINDINGS as PAGE
-
-NUMBER = r"([\d.]+)"
-CELL = rf" \| {NUMBER}"
-ERM_ROWS = re.findall(
-    (
-        rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| "
-        rf"{NUMBER} \| {NUMBER} \|$"
-    ),
-    PAGE,
-    re.MULTILINE,
-)
-MEAN_ROWS = re.findall(
-    rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE
-)
-PSGD_ROWS = re.findall(
-    (
-        rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| "
-        rf"{NUMBER} \| {NUMBER} \|$"
-    ),
-    PAGE,
-    re.MULTILINE,
-)
-TURNS = re.findall(
-    (
-        rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| "
-        rf"{NUMBER} \| {NUMBER} \|$"
-    ),
-    PAGE,
-    re.MULTILINE,
-)
-
-
-PLANE = re.findall(
-    rf"^\| (logistic|squared), plane \| (\d+) \| (\d+) \| (\d+){CELL * 4} \|$", PAGE, re.MULTILINE
-)
-SUMS = re.findall(rf"^\| sum, (hinge|absolute) \| (\d+) \| 1{CELL * 4} \|$", PAGE, re.MULTILINE)
-SIGNS = re.findall(rf"^\| ([+-]) \| (\d+){CELL * 3} \|$", PAGE, re.MULTILINE)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(ERM_ROWS), len(MEAN_ROWS), len(PSGD_ROWS), len(TURNS)) == (8, 3, 15, 3)
-    assert (len(PLANE), len(SUMS), len(SIGNS)) == (6, 4, 4)
+from tests.docs.findings_pages import printed, table
 
 
 def own_change(mechanism: ERM | PSGD) -> float:
@@ -75,19 +32,15 @@ def own_change(mechanism: ERM | PSGD) -> float:
     return abs(found[0] - found[1])
 
 
-@pytest.mark.parametrize("row", ERM_ROWS, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(r"(absolute|hinge|logistic|squared) \| (\d+)", 5, many=8), ids=" ".join
+)
 def test_theorem_4_9(row: Any) -> None:
-    loss, n, lambda_, printed, corrected, lone, factor = row
+    loss, n, *said = row
     erm = ERM(n=int(n), loss=loss)
-    change = own_change(erm)
-    rates = [claim.promised for claim in erm.claims]
-    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [
-        lambda_,
-        printed,
-        corrected,
-        lone,
-    ]
-    assert f"{rates[0] / change:.3f}" == factor
+    change, rates = own_change(erm), [claim.promised for claim in erm.claims]
+    numbers = erm.regularisation, *rates, change, rates[0] / change
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
 
 
 def in_the_plane(loss: str, n: int, degrees: int) -> float:
@@ -105,56 +58,45 @@ def in_the_plane(loss: str, n: int, degrees: int) -> float:
     return abs(float(found[0].values[0] - found[1].values[0]))
 
 
-@pytest.mark.parametrize("row", PLANE, ids="-".join)
+@pytest.mark.parametrize("row", table("(logistic|squared), plane", 7, many=6), ids=" ".join)
 def test_the_plane_exceeds_the_lone_record(row: Any) -> None:
-    loss, n, pushing, t, lone, found, corrected, factor = row
+    loss, n, pushing, t, *said = row
     size, degrees = int(n), int(t)
     assert int(pushing) == size - 1
     erm = ERM(n=size, loss=loss)
-    change, most = in_the_plane(loss, size, degrees), erm.claims[1].promised
-    assert change >= max(
-        in_the_plane(loss, size, degrees - 1), in_the_plane(loss, size, degrees + 1)
-    )
-    assert [f"{value:.6f}" for value in (own_change(erm), change, most)] == [lone, found, corrected]
-    assert own_change(erm) < change < most
-    assert f"{most / change:.3f}" == factor
+    lone, most = own_change(erm), erm.claims[1].promised
+    before, change, after = (in_the_plane(loss, size, degrees + i) for i in (-1, 0, 1))
+    assert change >= max(before, after)
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f}", lone, change, most, most / change)
+    assert lone < change < most
 
 
-@pytest.mark.parametrize(("loss", "n", "printed", "sharp", "true", "factor"), SUMS)
-def test_the_regulariser_on_the_sum(
-    loss: str, n: str, printed: str, sharp: str, true: str, factor: str
-) -> None:
+@pytest.mark.parametrize(
+    "row", table(r"sum, (hinge|absolute) \| (\d+) \| 1", 4, many=4), ids=" ".join
+)
+def test_the_regulariser_on_the_sum(row: Any) -> None:
+    loss, n, *said = row
     erm = ERM(n=int(n), loss=loss, lambda_=1.0, regulariser="sum")
-    change = own_change(erm)
-    assert [f"{value:.6f}" for value in (*(claim.promised for claim in erm.claims), change)] == [
-        printed,
-        sharp,
-        true,
-    ]
-    assert f"{erm.claims[0].promised / change:.3f}" == factor
+    change, (rate, sharp) = own_change(erm), (claim.promised for claim in erm.claims)
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f}", rate, sharp, change, rate / change)
     assert audit(erm, mode="exact").verdict == ("refuted" if int(n) > 4 else "not refuted")
 
 
-@pytest.mark.parametrize(("sign", "n", "printed", "largest", "change"), SIGNS)
-def test_the_sign_in_the_update(sign: Any, n: str, printed: str, largest: str, change: str) -> None:
+@pytest.mark.parametrize("row", table("([+-])", 4, many=4), ids=" ".join)
+def test_the_sign_in_the_update(row: Any) -> None:
     """The pair of the climbing entry, on the entry with either sign."""
+    sign, n, *said = row
     size = int(n)
-    case, psgd = (
-        PSGD(n=size, loss="squared", sign="+").pairs()[1],
-        PSGD(n=size, loss="squared", sign=sign),
-    )
+    case = PSGD(n=size, loss="squared", sign="+").pairs()[1]
+    psgd = PSGD(n=size, loss="squared", sign=sign)
     laws = []
     for data in (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)):
         law = psgd.distribution(psgd.prepare(data), case.queries)
         assert law is not None
         laws.append(law)
     moved = abs(float(laws[0].values[0] - laws[1].values[0]))
-    known = PSGD(n=size, loss="squared").claims
-    assert [f"{value:.6f}" for value in (*(claim.promised for claim in known), moved)] == [
-        printed,
-        largest,
-        change,
-    ]
+    known = [claim.promised for claim in PSGD(n=size, loss="squared").claims]
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f}", *known, moved)
     if sign == "+":
         eta = 1 / (2 * np.sqrt(size))
         assert moved == pytest.approx(2 / size * ((1 + eta) ** (size - 1) - 1), rel=1e-12)
@@ -172,29 +114,31 @@ def test_the_hand_sized_witness_of_theorem_4_9() -> None:
     assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
 
 
-@pytest.mark.parametrize(("n", "L", "printed", "sharp", "true"), MEAN_ROWS)
-def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: str) -> None:
+@pytest.mark.parametrize("row", table(r"(\d+)", 4, many=3), ids=" ".join)
+def test_theorem_4_9_by_itself(row: Any) -> None:
+    n, _, *said = row
     size = int(n)
     steepest = max(abs(w - y) for w in (-1 / size, 1 / size) for y in (-1, 0, 1))
-    means = [np.clip(y / size, -1 / size, 1 / size) for y in (1, -1)]
+    one, other = (np.clip(y / size, -1 / size, 1 / size) for y in (1, -1))
     rates = 4 * steepest / size, 2 * steepest / (size + 1)
-    assert [f"{value:.4f}" for value in (*rates, means[0] - means[1])] == [printed, sharp, true]
-    assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
+    assert tuple(said) == printed("{:.4f} {:.4f} {:.4f}", *rates, one - other)
+    assert rates[1] == pytest.approx(one - other, rel=1e-12)
 
 
-@pytest.mark.parametrize("row", PSGD_ROWS, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(r"(fixed|random) \| (before|after) \| ([a-z-]+)", 5, many=15), ids=" ".join
+)
 def test_theorem_4_12(row: Any) -> None:
-    order, average, loss, n, printed, corrected, true, factor = row
+    order, average, loss, n, *said = row
     psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
-    change = own_change(psgd)
-    rates = [claim.promised for claim in psgd.claims]
-    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, true]
-    assert f"{rates[0] / change:.3f}" == factor
+    change, (rate, corrected) = own_change(psgd), (claim.promised for claim in psgd.claims)
+    numbers = rate, corrected, change, rate / change
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
 
 
-@pytest.mark.parametrize("row", TURNS, ids="-".join)
+@pytest.mark.parametrize("row", table(r"(logistic|squared) \| (\d+)", 7, many=3), ids=" ".join)
 def test_other_losses_in_theorem_4_12(row: Any) -> None:
-    loss, n, R, k, t, printed, corrected, found, factor = row
+    loss, n, R, k, t, *said = row
     size, pushes, angle = int(n), int(k), np.radians(float(t))
     X, y = np.zeros((size, 2)), np.zeros(size, dtype=int)
     X[:pushes, 0], y[: pushes + 1] = 1.0, 1
@@ -204,10 +148,9 @@ def test_other_losses_in_theorem_4_12(row: Any) -> None:
     other = psgd.update(state, Replace(pushes, X[pushes] * [1, -1], 1))
     laws = [psgd.distribution(each, points([[0.0, 1.0]], "queries")) for each in (state, other)]
     values = [law.values[0] for law in laws if law is not None]
-    change = abs(values[0] - values[1])
-    rates = [claim.promised for claim in psgd.claims]
-    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, found]
-    assert f"{rates[0] / change:.3f}" == factor
+    change, (rate, corrected) = abs(values[0] - values[1]), (each.promised for each in psgd.claims)
+    numbers = rate, corrected, change, rate / change
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
 
 
 @pytest.mark.parametrize("lambda_", [0.1, 0.25, 0.4, 0.5, 1.0])

@@ -1,7 +1,4 @@
-"""docs/findings.md on the histogram and section 6.1 is held to what the code computes.
-
-Its tables.
-"""
+"""docs/findings.md on the histogram and section 6.1 is held to what the code computes."""
 
 from __future__ import annotations
 
@@ -34,42 +31,24 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Hist
 from dpassay.pairs import Compared
 from dpassay.targets.resolve import resolve
 from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import BRACKET, _log_density, density
-from tests.docs.findings_pages import FINDINGS as PAGE
+from tests.docs.findings_pages import FINDINGS, compared, printed, table
 from tests.mechanisms.chaudhuri_vinterbo_2013.twin_histogram import two_bin_log_density
 
-NUMBER = r" \| ([\d.e+-]+)"
-RELEASES = re.findall(rf"^\| (histogram,release=\w+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
-WHOLE = re.findall(rf"^\| density{NUMBER * 3} \|$", PAGE, re.MULTILINE)
-DENSITIES = re.findall(rf"^\| equal counts{NUMBER * 2} \|$", PAGE, re.MULTILINE)
-THEOREM = re.findall(rf"^\| Theorem 6{NUMBER * 2} \| ([\d. ]+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
-TAILS = re.findall(rf"^\| s = (\d+){NUMBER * 3} \|$", PAGE, re.MULTILINE)
-EXAMPLES = re.findall(rf"^\| (example61-[\w,=-]+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
-SHARES = re.findall(rf"^\| of section 6.1{NUMBER * 6} \|$", PAGE, re.MULTILINE)
-QUANTILES = re.findall(rf"^\| delta = ([\d.e-]+){NUMBER * 2} \|$", PAGE, re.MULTILINE)
 
-
-def test_the_page_has_its_rows() -> None:
-    assert [
-        len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)
-    ] == [9, 3, 4, 5, 12, 3, 3]
-    assert len(WHOLE) == 5
-
-
-@pytest.mark.parametrize(("target", "alpha", "n", "claimed", "true", "factor"), RELEASES)
-def test_releases(target: str, alpha: str, n: str, claimed: str, true: str, factor: str) -> None:
-    name, release = target.split(",release=")
+@pytest.mark.parametrize("row", table(r"histogram,release=(\w+)", 5, many=9), ids=" ".join)
+def test_releases(row: Any) -> None:
+    release, alpha, n, *said = row
     parameters = {"release": release, "alpha": alpha, "n": int(n) + 10, "m": 10, "H": "0.1"}
-    found(resolve(name, parameters).mechanism, claimed, true, factor)
+    assert tuple(said) == found(resolve("histogram", parameters).mechanism)
 
 
-def found(mechanism: Any, claimed: str, true: str, factor: str) -> None:
+def found(mechanism: Any) -> tuple[str, ...]:
     claim = next(claim for claim in mechanism.claims if isinstance(claim, DP))
     result = audit(mechanism, claim=claim, mode="exact")
     assert result.exact is not None
-    assert f"{claim.epsilon:g}" == claimed
-    assert f"{result.exact:.6f}" == true
-    assert f"{claim.epsilon / result.exact:.3f}" == factor
-    assert result.verdict == ("refuted" if float(factor) < 1 else "not refuted")
+    cells = compared(claim.epsilon, result.exact)
+    assert result.verdict == ("refuted" if float(cells[-1]) < 1 else "not refuted")
+    return cells
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 3.0])
@@ -91,21 +70,16 @@ def test_no_other_pair_of_counts_is_worse(alpha: float, n: int) -> None:
     assert largest == pytest.approx(own.exact, abs=1e-12)
 
 
-@pytest.mark.parametrize(("half", "gap"), DENSITIES)
+@pytest.mark.parametrize(("half", "gap"), table("equal counts", 2, many=3))
 def test_densities(half: str, gap: str) -> None:
     N = int(half)
     x = 1 + 8 / math.sqrt(N)
-    assert (
-        f"{two_bin_log_density(x, N, N, 1.0) - two_bin_log_density(x, N - 1, N + 1, 1.0):.6f}"
-        == gap
-    )
+    one, other = (two_bin_log_density(x, N - i, N + i, 1.0) for i in (0, 1))
+    assert f"{one - other:.6f}" == gap
 
 
 def log_density(p: list[float], counts: list[int], s: float) -> float:
-    """Log-likelihood of a density above 0 in all bins, by quadrature over the total t.
-
-    Of the noisy counts.
-    """
+    """Log-likelihood of a density above 0 in all bins, by quadrature over the noisy total t."""
 
     def integrand(t: float) -> float:
         return t ** (len(p) - 1) * math.exp(
@@ -127,7 +101,9 @@ def test_the_density_of_two_bins_by_quadrature(counts: tuple[int, int], s: float
 
 
 def test_densities_of_more_records() -> None:
-    given = re.search(r"of 2 records the density then loses (\S+) at α = 1, of 3 (\S+)\.\n", PAGE)
+    given = re.search(
+        r"of 2 records the density then loses (\S+) at α = 1, of 3 (\S+)\.\n", FINDINGS
+    )
     assert given is not None
     assert given.groups() == tuple(f"{density(n, 1.0).lower:.6f}" for n in (2, 3))
 
@@ -142,7 +118,7 @@ def test_no_density_on_a_grid_is_worse_than_the_row_says(n: int, alpha: float) -
     assert row.lower == pytest.approx(largest, abs=1e-5)
 
 
-@pytest.mark.parametrize(("bins", "alpha", "supremum"), WHOLE)
+@pytest.mark.parametrize(("bins", "alpha", "supremum"), table("density", 3, many=5))
 def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -> None:
     K, s = int(bins), float(alpha) / 2
     below = (
@@ -154,37 +130,33 @@ def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -
     assert f"{most:.6f}" == supremum
     if K == 2:
         assert 0 <= most - density(1, 2 * s).lower < BRACKET
-    near = []
+    near, none = [], [0] * (K - 1)
     for tiny in (0.3, 0.1, 0.001 / K):
-        p = (
-            [1 - (K - 1) * tiny, *[tiny] * (K - 1)]
-            if tiny < 1 / K
-            else [0.9, *[0.1 / (K - 1)] * (K - 1)]
-        )
-        near.append(
-            log_density(p, [1, *[0] * (K - 1)], s) - log_density(p, [0, 1, *[0] * (K - 2)], s)
-        )
+        rest = [tiny if tiny < 1 / K else 0.1 / (K - 1)] * (K - 1)
+        p = [1 - sum(rest), *rest]
+        near.append(log_density(p, [1, *none], s) - log_density(p, [0, 1, *none[1:]], s))
     assert max(near) < most
     assert near[-1] > most - 0.01
 
 
-@pytest.mark.parametrize(("alpha", "n", "H", "delta", "beta1", "true", "factor", "missed"), THEOREM)
-def test_theorem_6(
-    alpha: str, n: str, H: str, delta: str, beta1: str, true: str, factor: str, missed: str
-) -> None:
+@pytest.mark.parametrize(
+    "row", table(r"Theorem 6 \| ([\d.]+) \| (\d+) \| ([\d. ]+)", 5, many=4), ids=" ".join
+)
+def test_theorem_6(row: Any) -> None:
+    alpha, n, H, delta, *said = row
     mechanism = Histogram(alpha=float(alpha), n=int(n) + 10, m=10, H=H, delta=float(delta))
-    printed, corrected = mechanism.stability()
+    lemma, corrected = mechanism.stability()
     widths = [float(h) for h in H.split()]
     k, least = len(widths), min(widths)
     nu = 2 * math.log(4 * k / float(delta)) / (int(n) * float(alpha) * math.sqrt(least))
     left = int(n) * (1 - nu)
-    assert printed.beta1 == pytest.approx(6 / ((1 - nu) * least), rel=1e-12)
+    assert lemma.beta1 == pytest.approx(6 / ((1 - nu) * least), rel=1e-12)
     assert corrected.beta1 == pytest.approx((4 - 2 / left) / ((1 - nu) * least), rel=1e-12)
-    assert [printed.beta2, printed.delta] == pytest.approx([2 / least, float(delta) / k])
-    assert [f"{printed.beta1:.4f}", f"{corrected.beta1:.4f}"] == [beta1, true]
-    assert f"{printed.beta1 / corrected.beta1:.3f}" == factor
+    assert [lemma.beta2, lemma.delta] == pytest.approx([2 / least, float(delta) / k])
     theta = math.log(4 * k / float(delta)) / math.sqrt(least)
-    assert f"{sum(sum_above(round(1 / h), theta) for h in widths):.1e}" == missed
+    missed = sum(sum_above(round(1 / h), theta) for h in widths)
+    numbers = lemma.beta1, corrected.beta1, lemma.beta1 / corrected.beta1, missed
+    assert tuple(said) == printed("{:.4f} {:.4f} {:.3f} {:.1e}", *numbers)
     assert left >= 1
 
 
@@ -201,12 +173,12 @@ def test_events_of_all_widths_together() -> None:
     assert 0.45 < largest < 0.46
 
 
-@pytest.mark.parametrize(("s", "exact", "lemma", "factor"), TAILS)
-def test_tails(s: str, exact: str, lemma: str, factor: str) -> None:
-    theta = math.sqrt(int(s)) * math.log(4 / 0.01)
-    assert f"{sum_above(int(s), theta):.4e}" == exact
-    assert f"{4 * math.exp(-theta / math.sqrt(int(s))):g}" == lemma
-    assert f"{0.01 / sum_above(int(s), theta):.2f}" == factor
+@pytest.mark.parametrize("row", table(r"s = (\d+)", 3, many=5), ids=" ".join)
+def test_tails(row: Any) -> None:
+    s = int(row[0])
+    theta = math.sqrt(s) * math.log(4 / 0.01)
+    tail, lemma = sum_above(s, theta), 4 * math.exp(-theta / math.sqrt(s))
+    assert row[1:] == printed("{:.4e} {:g} {:.2f}", tail, lemma, 0.01 / tail)
 
 
 def test_hand_sized() -> None:
@@ -220,39 +192,35 @@ def test_hand_sized() -> None:
     assert most_moved(0.1) == pytest.approx(0.38)
 
 
-@pytest.mark.parametrize("row", EXAMPLES, ids="-".join)
+@pytest.mark.parametrize("row", table(r"(example61-[\w,=-]+)", 5, many=12), ids=" ".join)
 def test_examples(row: Any) -> None:
-    target, bins, n, claimed, true, factor = row
+    target, bins, n, *said = row
     name, *settings = target.split(",")
     parameters = {"l": bins, "n": n, "m": 0} | dict(setting.split("=") for setting in settings)
-    found(resolve(name, parameters).mechanism, claimed, true, factor)
+    assert tuple(said) == found(resolve(name, parameters).mechanism)
 
 
-@pytest.mark.parametrize(("n", "alpha", "formula", "third", "near", "one"), SHARES)
-def test_shares(n: str, alpha: str, formula: str, third: str, near: str, one: str) -> None:
-    size, a = int(n), float(alpha)
+@pytest.mark.parametrize("row", table("of section 6.1", 6, many=3), ids=" ".join)
+def test_shares(row: Any) -> None:
+    size, a = int(row[0]), float(row[1])
     E, root = math.exp(size * a / 8), math.exp(a / 2)
-    assert f"{E * (root - 1) / ((E + 1) * (E + root)):.3e}" == formula
+    shares = [E * (root - 1) / ((E + 1) * (E + root))]
     mechanism = Example61Exponential(n=size, m=0, alpha=a)
-    shown = []
     for place, beta1 in ((1, size / 3), (2, size / 3), (2, 1.0)):
         pairs = mechanism.pairs()[place].pairs
-        known = mechanism.bad_share(
-            Compared(base=pairs.base, changes=pairs.changes), ScoreStability(beta1=beta1, beta2=0.0)
-        )
+        near = Compared(base=pairs.base, changes=pairs.changes)
+        known = mechanism.bad_share(near, ScoreStability(beta1=beta1, beta2=0.0))
         assert known is not None
-        shown.append(f"{known[0]:.3e}")
-    assert shown == [third, near, one]
+        shares.append(known[0])
+    assert row[2:] == printed("{:.3e} {:.3e} {:.3e} {:.3e}", *shares)
 
 
-@pytest.mark.parametrize(("delta", "Q", "beta1"), QUANTILES)
+@pytest.mark.parametrize(("delta", "Q", "beta1"), table(r"delta = ([\d.e-]+)", 2, many=3))
 def test_quantiles(delta: str, Q: str, beta1: str) -> None:
     q = quantile(float(delta))
-    assert f"{q:.4f}" == Q
-    assert f"{1 + 4 * q:.2f}" == beta1
     corrected = Example61Exponential(delta=float(delta)).claims[-1]
     assert isinstance(corrected, ScoreStability)
-    assert f"{corrected.beta1:.2f}" == beta1
+    assert printed("{:.4f} {:.2f} {:.2f}", q, 1 + 4 * q, corrected.beta1) == (Q, beta1, beta1)
 
 
 def test_the_wrong_step_about_noisy_max() -> None:
@@ -271,11 +239,8 @@ def test_the_noise_of_section_6_1_by_hand() -> None:
     half = math.log(chances[1] / chances[0]) + 0.5 + 0.5
     deviation = math.log(chances[0] / chances[2]) + 2 / (2 * math.sqrt(2))
     assert f"{half:.2f} {deviation:.4f}" == "1.25 1.0180"
-    for name, expected in (
-        ("example61-half-scale", half),
-        ("example61-standard-deviation", deviation),
-    ):
+    readings = {"example61-half-scale": half, "example61-standard-deviation": deviation}
+    for name, expected in readings.items():
         target = resolve(name)
-        assert audit(target.mechanism, claim=target.claims[0], mode="exact").exact == pytest.approx(
-            expected, abs=1e-12
-        )
+        result = audit(target.mechanism, claim=target.claims[0], mode="exact")
+        assert result.exact == pytest.approx(expected, abs=1e-12)

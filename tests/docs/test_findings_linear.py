@@ -1,12 +1,8 @@
-"""docs/findings.md on linear classifiers is held to what the code computes.
-
-Those of Chaudhuri and Vinterbo (2013).
-"""
+"""docs/findings.md on linear classifiers of Chaudhuri and Vinterbo (2013) is what is computed."""
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import pytest
@@ -17,116 +13,72 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LogisticMar
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.targets.resolve import resolve
-from tests.docs.findings_pages import FINDINGS as PAGE
+from tests.docs.findings_pages import printed, section, table
 from tests.mechanisms.chaudhuri_vinterbo_2013 import twin_perturbation as twin
 
-N = r"([\d.e-]+)"
-SECTIONS = {
-    name: PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
-    for name in ("Algorithm 3", "Algorithm 4", "Theorem 4")
-}
+LOSS = "(logistic|huber)"
 PRIVACY = [
-    (algorithm, *row)
-    for algorithm in ("Algorithm 3", "Algorithm 4")
-    for row in re.findall(
-        rf"^\| (logistic|huber) \| {N} \| {N} \| {N} \| {N} \| {N} \| {N} \|$",
-        SECTIONS[algorithm],
-        re.MULTILINE,
-    )
+    *((ObjectivePerturbation, row) for row in table(LOSS, 6, 7, section("Algorithm 3"))),
+    *((OutputPerturbation, row) for row in table(LOSS, 6, 5, section("Algorithm 4"))),
 ]
-PLANE = re.findall(rf"^\| {N} \| {N} \| {N} \| {N} \|$", SECTIONS["Algorithm 3"], re.MULTILINE)
-HINGE_LOSS = PAGE.split("\n## Algorithm 3 with the hinge loss\n")[1].split("\n## ")[0]
-HINGE = re.findall(rf"^\| {N} \| {N} \| {N} \|$", HINGE_LOSS, re.MULTILINE)
-SHARES = re.findall(
-    r"^\| ([a-z-]+) \| (logistic|huber) \| ([a-z]+)" + rf" \| {N}" * 6 + r" \|$",
-    SECTIONS["Theorem 4"],
-    re.MULTILINE,
-)
 
 
-def test_the_page_has_its_rows() -> None:
-    assert (len(PRIVACY), len(PLANE), len(SHARES), len(HINGE)) == (12, 5, 10, 4)
-
-
-@pytest.mark.parametrize("row", PRIVACY, ids="-".join)
-def test_privacy(row: Any) -> None:
-    algorithm, loss, lambda_, n, printed, corrected, true, factor = row
-    made = ObjectivePerturbation if algorithm == "Algorithm 3" else OutputPerturbation
+@pytest.mark.parametrize(("made", "row"), PRIVACY, ids=str)
+def test_privacy(made: Any, row: Any) -> None:
+    loss, lambda_, n, *said = row
     mechanism = made(loss=loss, lambda_=float(lambda_), n=int(n), m=0)
     claims = [claim for claim in mechanism.claims if isinstance(claim, DP)]
-    result = audit(mechanism, claim=claims[0], mode="exact")
-    assert result.exact is not None
-    assert [f"{value:.6f}" for value in (claims[0].epsilon, claims[-1].epsilon, result.exact)] == [
-        printed,
-        corrected,
-        true,
-    ]
-    assert f"{claims[0].epsilon / result.exact:.3f}" == factor
+    most, true = claims[0].epsilon, audit(mechanism, claim=claims[0], mode="exact").exact
+    assert true is not None
+    numbers = most, claims[-1].epsilon, true, most / true
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
     assert audit(mechanism, claim=claims[-1], mode="exact").verdict == "not refuted"
 
 
-@pytest.mark.parametrize(("lambda_", "W", "angle", "loss"), PLANE)
+@pytest.mark.parametrize(
+    ("lambda_", "W", "angle", "loss"), table(r"([\d.e-]+)", 3, 5, section("Algorithm 3"))
+)
 def test_two_dimensions(lambda_: str, W: str, angle: str, loss: str) -> None:
     w, D, E = twin.two_dimensions(float(lambda_), math.radians(float(angle)), float(W), 10**6)
     assert f"{twin.loss_at(w, D, E, twin.logistic(), float(lambda_), 1.0):.6f}" == loss
 
 
-@pytest.mark.parametrize("row", SHARES, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(rf"([a-z-]+) \| {LOSS} \| ([a-z]+)", 6, 10, section("Theorem 4")), ids=" ".join
+)
 def test_score_stability(row: Any) -> None:
-    name, loss, g, lambda_, n, printed, corrected, bad, bad_then = row
+    name, loss, g, lambda_, n, *said = row
     mechanism: Any = resolve(name, {"loss": loss, "g": g, "lambdas": lambda_, "n": n}).mechanism
     claims = [claim for claim in mechanism.claims if isinstance(claim, ScoreStability)]
-    assert [f"{claim.beta2:.6f}" for claim in claims] == [printed, corrected]
     results = [audit(mechanism, claim=claim, mode="exact") for claim in claims]
-    assert [f"{result.exact:.6f}" for result in results] == [bad, bad_then]
-    assert [result.verdict for result in results] == [
-        "refuted" if float(bad) > 0.01 else "not refuted",
-        "not refuted",
-    ]
+    numbers = *(claim.beta2 for claim in claims), *(result.exact for result in results)
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.6f}", *numbers)
+    first = "refuted" if float(said[2]) > 0.01 else "not refuted"
+    assert [result.verdict for result in results] == [first, "not refuted"]
 
 
 def test_the_numbers_in_the_text() -> None:
-    """t*, M, 1.0516 at 4.032; alpha lambda n on Magic; the hand-sized pairs and strings."""
+    """t*, M, 1.0516 at 4.032, and the hand-sized pair."""
     at, most = LogisticMargin().turn
     peak = LogisticMargin.peak
-    assert [f"{peak:.4f}", f"{peak * twin.sigma(-peak):.4f}", f"{most:.4f}", f"{at:.3f}"] == [
-        "1.2785",
-        "0.2785",
-        "1.0516",
-        "4.032",
-    ]
-    assert f"{0.15 * 0.001 * 0.8 * 19020:.2f}" == "2.28"
+    numbers = printed("{:.4f} {:.4f} {:.4f} {:.3f}", peak, peak * twin.sigma(-peak), most, at)
+    assert numbers == ("1.2785", "0.2785", "1.0516", "4.032")
     D, E = [((1.0,), 1), ((-1.0,), 1)], [((-1.0,), 2)]
-    assert (
-        f"{twin.loss_at((0.5 + 1e-12,), D, E, twin.huber(0.5), 0.5, 1.0):.3f}"
-        == f"{1 + math.log(2):.3f}"
-        == "1.693"
-    )
-    assert f"{1 + 2 * math.log(2):.3f}" == "2.386"
-    beta2 = (1 + math.log(100) / 100) / 2
-    assert [
-        f"{beta2:.3f}",
-        f"{100 * (-beta2 / 2 - 0.5):.1f}",
-        f"{100 * (beta2 / 2 - 0.5):.1f}",
-    ] == ["0.523", "-76.2", "-23.8"]
-    assert [
-        f"{math.log(100):.3f}",
-        f"{math.log(100) / 2:.3f}",
-        f"{math.exp(-math.log(100) / 2) / 2:.2f}",
-    ] == ["4.605", "2.303", "0.05"]
+    found = twin.loss_at((0.5 + 1e-12,), D, E, twin.huber(0.5), 0.5, 1.0)
+    assert printed("{:.3f} {:.3f}", found, 1 + math.log(2)) == ("1.693", "1.693")
 
 
 def test_no_extra_term_for_the_logistic_loss_where_alpha_lambda_n_is_two() -> None:
     for alpha, lambda_, n in ((0.15, 0.001, 15216), (1.0, 0.1, 20), (0.5, 1.0, 4)):
-        claims = [
-            claim
-            for claim in ObjectivePerturbation(alpha=alpha, lambda_=lambda_, n=n, m=0, d=2).claims
-            if isinstance(claim, DP)
-        ]
+        mechanism = ObjectivePerturbation(alpha=alpha, lambda_=lambda_, n=n, m=0, d=2)
+        claims = [claim for claim in mechanism.claims if isinstance(claim, DP)]
         assert claims[1].epsilon == pytest.approx(alpha, rel=1e-11)
 
 
-@pytest.mark.parametrize(("length", "claimed", "loss"), HINGE)
+@pytest.mark.parametrize(
+    ("length", "claimed", "loss"),
+    table(r"([\d.e-]+)", 2, 4, section("Algorithm 3 with the hinge loss")),
+)
 def test_the_hinge_loss_loses_the_more_the_closer_one_looks(
     length: str, claimed: str, loss: str
 ) -> None:
@@ -142,7 +94,3 @@ def test_the_hinge_loss_loses_the_more_the_closer_one_looks(
         (math.exp(-0.1) - math.exp(-0.6 - 0.1 * t)) / (math.exp(-1.1) * -math.expm1(-0.1 * t))
     )
     assert result.exact == pytest.approx(by_hand, abs=1e-3 if t < 1e-6 else 1e-6)
-    assert (
-        f"{(math.exp(-0.1) - math.exp(-0.6)) / 2:.3f}, {0.1 * math.exp(-1.1) / 2:.4f}"
-        == "0.178, 0.0166"
-    )

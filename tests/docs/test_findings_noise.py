@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,31 +14,21 @@ from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import StableGaussian
 from dpassay.noise import Noise
 from dpassay.targets.resolve import resolve
-from tests.docs.findings_pages import FINDINGS as PAGE
+from tests.docs.findings_pages import compared, printed, table
 
-ROWS = re.findall(
-    r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
-)
-
-SECOND = re.findall(r"^\| ([\d.]+) \| (\d+) \| (0\.\d{6}) \| (0\.\d{6}) \|$", PAGE, re.MULTILINE)
-CLASSIC = re.findall(r"^\| ([\de.-]+) \| (\d\.\d{3}) \|$", PAGE, re.MULTILINE)
 UNIT = Noise(kind="gaussian", scale=1.0)
 
 
-def test_the_page_has_its_rows() -> None:
-    assert len(ROWS) == 15
-    assert (len(CLASSIC), len(SECOND)) == (7, 4)
-
-
-@pytest.mark.parametrize(("epsilon", "r", "claimed", "limit"), SECOND)
-def test_the_second_claim_of_corollary_4_7(epsilon: str, r: str, claimed: str, limit: str) -> None:
+@pytest.mark.parametrize("row", table(r"([\d.]+) \| (\d+) \| (0\.\d{6})", 1, many=4), ids=" ".join)
+def test_the_second_claim_of_corollary_4_7(row: Any) -> None:
     """It is that of the r in force, the true loss of any size, and no more than the limit."""
+    epsilon, r, *said = row
     target = resolve("noisy-average", {"epsilon": epsilon, "r": r})
     corrected, worst, at_most = target.claims[1], any_size(target, target.claims[1]), float(epsilon)
     most = math.log(2 * at_most + math.exp(-at_most))
     assert worst is not None
     assert corrected.promised == pytest.approx(worst.loss, abs=1e-12)
-    assert (f"{corrected.promised:.6f}", f"{most:.6f}") == (claimed, limit)
+    assert tuple(said) == printed("{:.6f} {:.6f}", corrected.promised, most)
     assert corrected.promised <= most + 1e-12 < at_most
 
 
@@ -48,7 +38,7 @@ def excess(epsilon: float, delta: float) -> float:
     return float(UNIT.hockey_stick(np.asarray(shift), np.asarray(epsilon))) - delta
 
 
-@pytest.mark.parametrize(("delta", "epsilon"), CLASSIC)
+@pytest.mark.parametrize(("delta", "epsilon"), table(r"([\de.-]+) \| (\d\.\d{3})", 0, many=7))
 def test_where_the_classic_gaussian_fails(delta: str, epsilon: str) -> None:
     """Nowhere on a grid below, and everywhere on one above."""
     at = float(epsilon)
@@ -85,14 +75,11 @@ def test_the_classic_gaussian_by_hand() -> None:
     assert (below.status, "speak" in below.source) == ("printed", False)
 
 
-@pytest.mark.parametrize(("name", "parameters", "claimed", "true", "factor"), ROWS)
-def test_row(name: str, parameters: str, claimed: str, true: str, factor: str) -> None:
-    result = audit(
-        resolve(name, dict(part.split("=") for part in parameters.split(","))).mechanism,
-        mode="exact",
-    )
+@pytest.mark.parametrize("row", table("([a-z-]+) \\| ([a-z]+=[^|]+)", 3, many=15), ids=" ".join)
+def test_row(row: Any) -> None:
+    name, parameters, *said = row
+    given = dict(part.split("=") for part in parameters.split(","))
+    result = audit(resolve(name, given).mechanism, mode="exact")
     assert result.exact is not None
-    assert f"{result.claim.promised:g}" == claimed
-    assert f"{result.exact:.6f}" == true
-    assert f"{result.claim.promised / result.exact:.3f}" == factor
-    assert result.verdict == ("refuted" if float(factor) < 1 else "not refuted")
+    assert tuple(said) == compared(result.claim.promised, result.exact)
+    assert result.verdict == ("refuted" if float(said[-1]) < 1 else "not refuted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.mechanisms.dwork_feldman_2018.psgd_laplace import PsgdLaplace, loss_between_mixtures
-from tests.docs.findings_pages import FINDINGS as PAGE
+from tests.docs.findings_pages import printed, table
 
 KINDS = {
     "lone": lambda n: [1.0] + [0.0] * (n - 1),
@@ -22,9 +22,6 @@ KINDS = {
     "alike and one away": lambda n: [1.0] * (n - 1) + [0.0],
     "two half as far": lambda n: [1.0, 1.0] + [0.5] * (n - 2),
 }
-ROWS = re.findall(
-    rf"^\| ({'|'.join(KINDS)}) \| (\d) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
-)
 RECORDS = list(itertools.product((-1.0, -0.5, 0.0, 0.5, 1.0), (0, 1)))
 QUERY = points([[1.0]], "queries")
 
@@ -45,16 +42,12 @@ def loss(X: list[float], epsilon: float) -> float:
     )
 
 
-def test_the_page_has_its_rows() -> None:
-    assert len(ROWS) == 8
-
-
-@pytest.mark.parametrize(("records", "n", "epsilon", "lost", "factor"), ROWS)
-def test_losses(records: str, n: str, epsilon: str, lost: str, factor: str) -> None:
-    found = loss(KINDS[records](int(n)), float(epsilon))
-    assert f"{found:.6f}" == lost
-    assert f"{found / float(epsilon):.3f}" == factor
-    assert found <= 2 * (int(n) - 1) / int(n) * float(epsilon)
+@pytest.mark.parametrize("row", table(rf"({'|'.join(KINDS)})", 4, many=8), ids=" ".join)
+def test_losses(row: Any) -> None:
+    n, epsilon = int(row[1]), float(row[2])
+    found = loss(KINDS[row[0]](n), epsilon)
+    assert row[3:] == printed("{:.6f} {:.3f}", found, found / epsilon)
+    assert found <= 2 * (n - 1) / n * epsilon
 
 
 def test_the_loss_between_mixtures_is_that_of_a_fine_grid() -> None:
@@ -82,11 +75,6 @@ def test_by_hand() -> None:
     result = audit(PsgdLaplace(n=3, order="random", epsilon=5.0, threshold=0.2), mode="exact")
     assert result.exact == pytest.approx(loss([1.0] * 3, 5.0), abs=1e-9)
     assert result.verdict == "refuted"
-    rate = math.sqrt(3)
-    assert (
-        f"{math.log((math.exp(0.7182 * 5 * rate) + math.exp(0.3333 * 5 * rate) + 1) / 3):.3f}"
-        == "5.158"
-    )
     assert loss([1.0] * 3, 4.248) < 4.248
     assert loss([1.0] * 3, 4.249) > 4.249
 
@@ -104,32 +92,28 @@ def test_three_records_break_it_for_every_n(n: int) -> None:
 def worst_on_the_line(n: int, epsilons: tuple[float, ...]) -> list[float]:
     """Largest loss of any dataset of n records on five points and any replacement.
 
-    For each epsilon, asked at 1.
+    For each epsilon, asked at 1. Datasets with the same predictions lose the same.
     """
     known = {
-        each: values([x for x, _ in each], [y for _, y in each])
+        each: tuple(sorted(values([x for x, _ in each], [y for _, y in each])))
         for each in itertools.combinations_with_replacement(RECORDS, n)
     }
-    worst = [0.0] * len(epsilons)
-    for rest in itertools.combinations_with_replacement(RECORDS, n - 1):
-        for a, b in itertools.combinations(RECORDS, 2):
-            one, other = (known[tuple(sorted((each, *rest)))] for each in (a, b))
-            for i, epsilon in enumerate(epsilons):
-                worst[i] = max(
-                    worst[i], loss_between_mixtures(one, other, 1 / math.sqrt(n) / epsilon)
-                )
-    return worst
+    pairs = {
+        tuple(sorted(known[tuple(sorted((each, *rest)))] for each in replaced))
+        for rest in itertools.combinations_with_replacement(RECORDS, n - 1)
+        for replaced in itertools.combinations(RECORDS, 2)
+    }
+    laws = [(np.array(one), np.array(other)) for one, other in pairs]
+    return [
+        max(loss_between_mixtures(*each, 1 / math.sqrt(n) / epsilon) for each in laws)
+        for epsilon in epsilons
+    ]
 
 
-@pytest.mark.slow
-def test_every_dataset_of_three_on_the_line() -> None:
+def test_every_dataset_of_three_or_four_on_the_line() -> None:
     found = worst_on_the_line(3, (1.0, 5.0))
     assert f"{found[0]:.3f}" == "0.749"
     assert found[1] == pytest.approx(loss([1.0] * 3, 5.0), abs=1e-9)
-
-
-@pytest.mark.slow
-def test_every_dataset_of_four_on_the_line() -> None:
     found = worst_on_the_line(4, (1.0, 5.0, 20.0))
     assert f"{found[0]:.3f}" == "0.826"
     assert found[1] == pytest.approx(loss(KINDS["alike and one away"](4), 5.0), abs=1e-9)

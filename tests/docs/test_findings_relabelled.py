@@ -1,12 +1,8 @@
-"""docs/findings.md on Lemma 4 and Theorem 5 is held to what the code computes.
-
-Those of Dagan and Feldman (2020).
-"""
+"""docs/findings.md on Lemma 4 and Theorem 5 of Dagan and Feldman (2020) is what is computed."""
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import pytest
@@ -19,74 +15,35 @@ from dpassay.mechanisms.dagan_feldman_2020.exponential import (
     worst_excess,
 )
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
-from tests.docs.findings_pages import FINDINGS as PAGE
+from tests.docs.findings_pages import printed, table
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.test_exhaustive_twins import exhaust
 
-NUMBER = r" \| ([\d.e-]+)"
-EXPONENTIAL = re.findall(
-    rf"^\| exponential \| ([a-z]+),points=(\d+){NUMBER * 7} \|$", PAGE, re.MULTILINE
+
+@pytest.mark.parametrize(
+    "row", table(r"exponential \| ([a-z]+),points=(\d+)", 7, many=6), ids=" ".join
 )
-EXCESS = re.findall(rf"^\| excess{NUMBER * 7} \|$", PAGE, re.MULTILINE)
-THEOREM = re.findall(rf"^\| relabelled{NUMBER * 11} \|$", PAGE, re.MULTILINE)
-GAMMAS = re.findall(rf"^\| relabelled, gamma{NUMBER * 8} \|$", PAGE, re.MULTILINE)
-DOMAINS = re.findall(
-    rf"^\| relabelled, n = (\d+) on 1\.\.(\d+) \| (\w+){NUMBER * 6} \|$", PAGE, re.MULTILINE
-)
-LEMMAS = re.findall(
-    rf"^\| (thresholds|functions|intervals), 1\.\.(\d){NUMBER * 12} \|$", PAGE, re.MULTILINE
-)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert tuple(map(len, (EXPONENTIAL, EXCESS, THEOREM, GAMMAS, DOMAINS, LEMMAS))) == (
-        6,
-        6,
-        6,
-        3,
-        6,
-        4,
-    )
-
-
-def exponential_row(H: str, size: str, epsilon: str) -> list[str]:
-    mechanism: Any = Exponential(H=H, points=int(size), epsilon=float(epsilon))
+def test_exponential(row: Any) -> None:
+    H, size, epsilon, *said = row
+    spent = float(epsilon)
+    mechanism: Any = Exponential(H=H, points=int(size), epsilon=spent)
     loss, change = (
         audit(mechanism, claim=mechanism.claims[i], mode="exact").exact for i in (0, -1)
     )
     assert loss is not None
     assert change is not None
-    printed = math.expm1(float(epsilon))
-    assert change == pytest.approx(math.tanh(float(epsilon) / 4), abs=1e-9)
-    return [
-        f"{loss:.6f}",
-        f"{float(epsilon) / loss:.3f}",
-        f"{printed:.6f}",
-        f"{math.tanh(float(epsilon) / 2):.6f}",
-        f"{change:.6f}",
-        f"{printed / change:.3f}",
-    ]
+    assert change == pytest.approx(math.tanh(spent / 4), abs=1e-9)
+    stable = math.expm1(spent)
+    numbers = loss, spent / loss, stable, math.tanh(spent / 2), change, stable / change
+    assert tuple(said) == printed("{:.6f} {:.3f} {:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
 
 
-@pytest.mark.parametrize("row", EXPONENTIAL, ids=" ".join)
-def test_exponential(row: tuple[str, ...]) -> None:
-    assert exponential_row(*row[:3]) == list(row[3:])
-
-
-def excess_row(size: str, n: str, epsilon: str) -> list[str]:
-    given = int(size), int(n), float(epsilon)
-    printed = 2 * math.log(given[0]) / (given[2] * given[1])
-    return [
-        f"{printed:.6f}",
-        f"{sharp_excess(*given):.6f}",
-        f"{worst_excess(*given):.6f}",
-        f"{printed / worst_excess(*given):.3f}",
-    ]
-
-
-@pytest.mark.parametrize("row", EXCESS, ids=" ".join)
-def test_excess(row: tuple[str, ...]) -> None:
-    assert excess_row(*row[:3]) == list(row[3:])
+@pytest.mark.parametrize("row", table("excess", 7, many=6), ids=" ".join)
+def test_excess(row: Any) -> None:
+    given = int(row[0]), int(row[1]), float(row[2])
+    lemma, largest = 2 * math.log(given[0]) / (given[2] * given[1]), worst_excess(*given)
+    numbers = lemma, sharp_excess(*given), largest, lemma / largest
+    assert row[3:] == printed("{:.6f} {:.6f} {:.6f} {:.3f}", *numbers)
 
 
 def test_the_excess_by_hand() -> None:
@@ -95,20 +52,8 @@ def test_the_excess_by_hand() -> None:
     assert f"{math.log(2):.3f}" == "0.693"
 
 
-def theorem_row(n: str, n_prime: str, eta: str, r: str, alpha: str) -> list[str]:
-    mechanism = Relabelled(
-        n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha)
-    )
-    found = audit(mechanism, claim=mechanism.claims[0], mode="exact").exact
-    assert found is not None
-    return [
-        f"{factor(mechanism):.3f}",
-        f"{bounds.flipping_alone(mechanism.alpha):.3f}",
-        f"{mechanism.printed_loss():.4f}",
-        f"{mechanism.proven_loss():.4f}",
-        f"{found:.4f}",
-        f"{mechanism.proven_loss() / found:.2f}",
-    ]
+def relabelled(n: str, n_prime: str, eta: str, r: str, alpha: str) -> Relabelled:
+    return Relabelled(n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha))
 
 
 def factor(mechanism: Relabelled) -> float:
@@ -117,34 +62,36 @@ def factor(mechanism: Relabelled) -> float:
     return math.log(1 + bounds.NET * share) + 3 * mechanism.rate
 
 
-@pytest.mark.parametrize("row", THEOREM, ids=" ".join)
-def test_theorem_5(row: tuple[str, ...]) -> None:
-    assert theorem_row(*row[:5]) == list(row[5:])
+@pytest.mark.parametrize("row", table("relabelled", 11, many=6), ids=" ".join)
+def test_theorem_5(row: Any) -> None:
+    mechanism = relabelled(*row[:5])
+    found = audit(mechanism, claim=mechanism.claims[0], mode="exact").exact
+    assert found is not None
+    alone, proven = bounds.flipping_alone(mechanism.alpha), mechanism.proven_loss()
+    numbers = factor(mechanism), alone, mechanism.printed_loss(), proven, found, proven / found
+    assert row[5:] == printed("{:.3f} {:.3f} {:.4f} {:.4f} {:.4f} {:.2f}", *numbers)
 
 
-def gamma_row(n: str, n_prime: str, eta: str, r: str, alpha: str) -> list[str]:
-    mechanism = Relabelled(
-        n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha)
-    )
+@pytest.mark.parametrize("row", table("relabelled, gamma", 8, many=3), ids=" ".join)
+def test_gammas(row: Any) -> None:
+    mechanism = relabelled(*row[:5])
     claim = mechanism.claims[-1]
     found = audit(mechanism, claim=claim, mode="exact").exact
     assert found is not None
-    return [f"{claim.promised:.4f}", f"{found:.4f}", f"{claim.promised / found:.2f}"]
+    assert row[5:] == printed("{:.4f} {:.4f} {:.2f}", claim.promised, found, claim.promised / found)
 
 
-@pytest.mark.parametrize("row", GAMMAS, ids=" ".join)
-def test_gammas(row: tuple[str, ...]) -> None:
-    assert gamma_row(*row[:5]) == list(row[5:])
-
-
-def domain_row(n: str, N: str, rule: str) -> list[str]:
+@pytest.mark.parametrize(
+    "row", table(r"relabelled, n = (\d+) on 1\.\.(\d+) \| (\w+)", 6, many=6), ids=" ".join
+)
+def test_domains(row: Any) -> None:
     """Corrected epsilon, worst of the domain, own worst pair; and the same for gamma."""
-    given = {"n": int(n), "representative": rule}
-    rows = {result.claim.kind: result for result in exhaust("relabelled", given, int(n), int(N))}
-    cells = []
-    mechanism: Any = Relabelled(**given)  # type: ignore[arg-type]
+    n, N, rule, *said = row
+    given: Any = {"n": int(n), "representative": rule}
+    results = {each.claim.kind: each for each in exhaust("relabelled", given, int(n), int(N))}
+    cells: tuple[str, ...] = ()
     for kind in ("DP", "Stability"):
-        result = rows[kind]
+        result = results[kind]
         assert result.verdict == "verified"
         assert result.evidence is not None
         domain = max(
@@ -152,39 +99,23 @@ def domain_row(n: str, N: str, rule: str) -> list[str]:
             for cell in result.evidence.cells
             if result.evidence.groups[cell.group].kind == "domain" and cell.exact is not None
         )
-        own = audit(mechanism, claim=result.claim, mode="exact").exact
-        assert own is not None
-        cells += [f"{result.claim.promised:.4f}", f"{domain:.4f}", f"{own:.4f}"]
-    return cells
+        own = audit(Relabelled(**given), claim=result.claim, mode="exact").exact
+        cells += printed("{:.4f} {:.4f} {:.4f}", result.claim.promised, domain, own)
+    assert tuple(said) == cells
 
 
-@pytest.mark.parametrize("row", DOMAINS, ids=" ".join)
-def test_domains(row: tuple[str, ...]) -> None:
-    assert domain_row(*row[:3]) == list(row[3:])
-
-
-def lemma_row(name: str, N: str, n: str, n_prime: str, eta: str, r: str) -> list[str]:
-    """Largest difference of losses and 2 eta; Z; phi; Lemma 10 and its constant with k.
-
-    Lemma 11 and its constant.
-    """
-    found = worst(name, int(N), int(n), int(n_prime), float(eta), int(r))
-    k, rate = math.floor(float(eta) * (int(n) - 1)) + 1, 1 / (float(eta) * int(n))
-    return [
-        f"{found.loss:.2f}",
-        f"{2 * float(eta):.2f}",
-        f"{found.Z:.2f}",
-        f"{found.phi:.2f}",
-        f"{found.lemma_10:.2f}",
-        f"{4 * math.exp((2 * k + min(k, int(r))) * rate):.2f}",
-        f"{found.lemma_11:.2f}",
-        f"{math.exp(3 * rate):.2f}",
-    ]
-
-
-@pytest.mark.parametrize("row", LEMMAS, ids=" ".join)
-def test_lemmas(row: tuple[str, ...]) -> None:
-    assert lemma_row(*row[:6]) == list(row[6:])
+@pytest.mark.parametrize(
+    "row", table(r"(thresholds|functions|intervals), 1\.\.(\d)", 12, many=4), ids=" ".join
+)
+def test_lemmas(row: Any) -> None:
+    """Largest difference of losses and 2 eta; Z; phi; Lemmas 10 and 11 and their constants."""
+    N, n, n_prime, r = (int(row[i]) for i in (1, 2, 3, 5))
+    eta = float(row[4])
+    found = worst(row[0], N, n, n_prime, eta, r)
+    k, rate = math.floor(eta * (n - 1)) + 1, 1 / (eta * n)
+    constants = 4 * math.exp((2 * k + min(k, r)) * rate), math.exp(3 * rate)
+    numbers = found.loss, 2 * eta, found.Z, found.phi, found.lemma_10, constants[0], found.lemma_11
+    assert row[6:] == printed(" ".join(["{:.2f}"] * 8), *numbers, constants[1])
 
 
 def test_where_the_printed_factor_begins_to_say_something() -> None:

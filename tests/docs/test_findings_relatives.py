@@ -1,12 +1,8 @@
-"""docs/findings.md on PATE and its relatives is held to what the code computes.
-
-And on the distance to instability.
-"""
+"""docs/findings.md on PATE, its relatives and the distance to instability is what is computed."""
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -20,16 +16,7 @@ from dpassay.noise import Noise
 from dpassay.stats.divergence import privacy_loss
 from dpassay.targets.resolve import resolve
 from tests.docs.findings_pages import FINDINGS as PAGE
-
-NUMBER = r" \| ([\d.e-]+)"
-VOTES = re.findall(r"^\| (pate|private-knn)" + NUMBER * 6 + r" \|$", PAGE, re.MULTILINE)
-LEADS = re.findall(r"^\| by (\d+)" + NUMBER * 4 + r" \|$", PAGE, re.MULTILINE)
-GAUSSIAN = re.findall(r"^\| (\d+)" + NUMBER * 7 + r" \|$", PAGE, re.MULTILINE)
-DISTANCES = re.findall(r"^\| (replacements|margin)" + NUMBER * 8 + r" \|$", PAGE, re.MULTILINE)
-
-
-def test_the_page_has_its_rows() -> None:
-    assert (len(VOTES), len(LEADS), len(GAUSSIAN), len(DISTANCES)) == (13, 6, 5, 10)
+from tests.docs.findings_pages import compared, printed, section, table
 
 
 def worst(name: str, parameters: dict[str, Any], claim: int = 0) -> tuple[DP, float]:
@@ -41,12 +28,11 @@ def worst(name: str, parameters: dict[str, Any], claim: int = 0) -> tuple[DP, fl
     return claimed, found.loss
 
 
-@pytest.mark.parametrize(("name", "gamma", "r", "K", "claimed", "true", "factor"), VOTES)
-def test_votes(name: str, gamma: str, r: str, K: str, claimed: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize("row", table("(pate|private-knn)", 6, many=13), ids=" ".join)
+def test_votes(row: Any) -> None:
+    name, gamma, r, K, *said = row
     claim, loss = worst(name, {"gamma": gamma, "k" if name == "private-knn" else "r": r, "K": K})
-    assert f"{claim.promised:g}" == claimed
-    assert f"{loss:.6f}" == true
-    assert f"{claim.promised / loss:.3f}" == factor
+    assert tuple(said) == compared(claim.promised, loss)
     if K == "2" and r != "1":
         g, k = float(gamma), int(r)
         assert loss == pytest.approx(2 * g + math.log(1 - 2 * g / (2 + g * k)), rel=1e-12)
@@ -64,18 +50,22 @@ def test_three_votes_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(("lead", "q", "claimed", "true", "everywhere"), LEADS)
-def test_leads(lead: str, q: str, claimed: str, true: str, everywhere: str) -> None:
+@pytest.mark.parametrize("row", table(r"by (\d+)", 4, many=6), ids=" ".join)
+def test_leads(row: Any) -> None:
+    lead, *said = row
     most = (25 + int(lead)) // 2
     noisy = NoisyMax(kind="laplace", scale=2.0)
     law = noisy.law(np.array([[most, 25 - most]])).log_p
     others = [noisy.law(np.array([[n, 25 - n]])).log_p for n in (most - 1, most + 1) if n <= 25]
-    assert f"{miss(0.5, 2, int(lead)):.6f}" == q
-    assert f"{dependent_epsilon(0.5, 2, int(lead), 1e-3):.6f}" == claimed
-    assert f"{max(float(privacy_loss(law, other, 1e-3).value[0]) for other in others):.6f}" == true
-    assert f"{worst('pate-data-dependent', {})[1]:.6f}" == everywhere
+    numbers = (
+        miss(0.5, 2, int(lead)),
+        dependent_epsilon(0.5, 2, int(lead), 1e-3),
+        max(float(privacy_loss(law, other, 1e-3).value[0]) for other in others),
+        worst("pate-data-dependent", {})[1],
+    )
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.6f}", *numbers)
     if lead in ("25", "23"):
-        assert PAGE.count(claimed) >= 2
+        assert PAGE.count(said[1]) >= 2
 
 
 def test_back_from_a_neighbour_by_hand() -> None:
@@ -89,23 +79,19 @@ def test_back_from_a_neighbour_by_hand() -> None:
     assert all(number in PAGE for number in ("0.011791", "0.062234", "0.1457", "0.0427", "0.1975"))
 
 
-@pytest.mark.parametrize("row", GAUSSIAN, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(r"(\d+)", 7, 5, section("PATE with Gaussian noise")), ids=" ".join
+)
 def test_gaussian(row: Any) -> None:
-    sigma, delta, r, printed, corrected, true, loose, left = row
+    sigma, delta, r, *said = row
     number = math.exp(-4) if delta == "0.0183156" else float(delta)
     parameters = {"sigma": float(sigma), "delta": number, "r": int(r)}
-    said, _ = worst("pate-gaussian", parameters)
+    printed_claim, _ = worst("pate-gaussian", parameters)
     holds, loss = worst("pate-gaussian", parameters, claim=1)
-    assert f"{said.delta:g}" == delta
-    assert (f"{said.promised:.6f}", f"{holds.promised:.6f}", f"{loss:.6f}") == (
-        printed,
-        corrected,
-        true,
-    )
-    assert (f"{said.promised / holds.promised:.3f}", f"{holds.promised / loss:.3f}") == (
-        loose,
-        left,
-    )
+    assert f"{printed_claim.delta:g}" == delta
+    loose, left = printed_claim.promised / holds.promised, holds.promised / loss
+    numbers = printed_claim.promised, holds.promised, loss, loose, left
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f} {:.3f}", *numbers)
 
 
 def test_the_profile_by_hand() -> None:
@@ -114,19 +100,17 @@ def test_the_profile_by_hand() -> None:
     assert f"{found:.6f}" == f"{math.exp(-4):.6f}" == "0.018316"
 
 
-@pytest.mark.parametrize("row", DISTANCES, ids="-".join)
+@pytest.mark.parametrize("row", table("(replacements|margin)", 8, many=10), ids=" ".join)
 def test_distances(row: Any) -> None:
-    distance, r, K, epsilon, delta, needed, wider, enough, there = row
-    target = resolve(
-        "distance-to-instability",
-        {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta},
-    )
+    names = ("distance", "r", "K", "epsilon", "delta")
+    parameters = dict(zip(names, row[:5], strict=True))
+    target = resolve("distance-to-instability", parameters)
     corrected = target.claims[1]
     assert isinstance(corrected, DP)
-    assert (f"{corrected.epsilon:g}", f"{corrected.delta:.4g}") == (wider, enough)
-    assert f"{least_delta(target, float(epsilon)):.4g}" == needed
-    assert f"{least_delta(target, corrected.epsilon):.4g}" == there
-    assert least_delta(target, corrected.epsilon) <= corrected.delta
+    needed, there = (least_delta(target, each) for each in (float(row[3]), corrected.epsilon))
+    numbers = needed, corrected.epsilon, corrected.delta, there
+    assert row[5:] == printed("{:.4g} {:g} {:.4g} {:.4g}", *numbers)
+    assert there <= corrected.delta
 
 
 def least_delta(target: Any, epsilon: float) -> float:
@@ -143,19 +127,6 @@ def test_the_margin_by_hand() -> None:
     assert worst("distance-to-instability", {"r": 2, "distance": "margin"})[1] == math.inf
     assert f"{worst('distance-to-instability', {'distance': 'margin'})[1]:.6f}" == "1.995030"
     assert "1.995030" in PAGE
-
-
-def test_the_third_bound_of_the_published_code_is_less_only_beyond_theorem_3() -> None:
-    """2 gamma l against Theorem 3's bound, on both sides of q = 1 / (1 + e^(2 gamma))."""
-    for gamma in (0.05, 0.5, 2.0):
-        c = math.exp(2 * gamma)
-        for q, sign in ((0.99 / (1 + c), -1), (1.01 / (1 + c), 1)):
-            for l in (1, 5, 40):  # noqa: E741  (the paper's letter)
-                bound = np.logaddexp(
-                    math.log1p(-q) + l * (math.log1p(-q) - math.log1p(-c * q)),
-                    math.log(q) + 2 * gamma * l,
-                )
-                assert sign * (bound - 2 * gamma * l) > 0
 
 
 def test_constants_that_no_paper_prints_are_said_to_be_ours() -> None:

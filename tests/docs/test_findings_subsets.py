@@ -14,55 +14,34 @@ from dpassay.claims import DP
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dagan_feldman_2020.subsampled import amplified
 from dpassay.targets.resolve import resolve
-from tests.docs.findings_pages import FINDINGS as PAGE
-
-NUMBER = r" \| ([\d.]+)"
-LEMMA = re.findall(rf"^\| subsampled \| ([a-z-]+,r=\d+){NUMBER * 8} \|$", PAGE, re.MULTILINE)
-ORDERS = re.findall(rf"^\| kept{NUMBER * 7} \|$", PAGE, re.MULTILINE)
-BAGS = re.findall(rf"^\| bagged \| (disjoint|subset){NUMBER * 5} \| inf \|$", PAGE, re.MULTILINE)
-FLIPS = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 9} \|$", PAGE, re.MULTILINE)
-NOISY = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 6} \|$", PAGE, re.MULTILINE)
-ROOTS = re.findall(
-    r"^\| eta \|(.*)\|\n\|[-|]*\|\n\| 2 epsilon eta fails for epsilon above \|(.*)\|$",
-    PAGE,
-    re.MULTILINE,
-)
+from tests.docs.findings_pages import FINDINGS, compared, printed, table
 
 
-def test_the_page_has_its_rows() -> None:
-    assert (len(LEMMA), len(ORDERS), len(BAGS), len(FLIPS), len(NOISY), len(ROOTS)) == (
-        10,
-        3,
-        5,
-        7,
-        5,
-        1,
-    )
-
-
-@pytest.mark.parametrize("row", LEMMA, ids="-".join)
+@pytest.mark.parametrize("row", table(r"subsampled \| ([a-z-]+,r=\d+)", 8, many=10), ids=" ".join)
 def test_lemma_5(row: Any) -> None:
-    base, epsilon, n, size, printed, corrected, true, first, second = row
+    base, epsilon, n, size, *said = row
     share, loss = int(size) / int(n), float(epsilon)
     target = resolve("subsampled", {"base": base, "epsilon": loss, "n": int(n), "eta": share})
     worst = any_size(target, DP(epsilon=1.0))
     assert worst is not None
-    assert f"{2 * loss * share:.6f}" == printed
-    assert f"{amplified(loss, share):.6f}" == corrected
-    assert f"{worst.loss:.6f}" == true
-    assert f"{2 * loss * share / worst.loss:.3f}" == first
-    assert f"{amplified(loss, share) / worst.loss:.3f}" == second
-    assert [claim.promised for claim in target.claims if claim.status == "printed"] == (
-        [2 * loss * share] if loss < 1 else []
-    )
+    lemma, corrected, true = 2 * loss * share, amplified(loss, share), worst.loss
+    numbers = lemma, corrected, true, lemma / true, corrected / true
+    assert tuple(said) == printed("{:.6f} {:.6f} {:.6f} {:.3f} {:.3f}", *numbers)
+    claims = [claim.promised for claim in target.claims if claim.status == "printed"]
+    assert claims == ([lemma] if loss < 1 else [])
 
 
 def test_where_the_printed_constant_is_too_small() -> None:
-    ((shares, roots),) = ([cells.split("|") for cells in row] for row in ROOTS)
-    for share, root in zip(shares, roots, strict=True):
+    found = re.search(
+        r"^\| eta \|(.*)\|\n\|[-|]*\|\n\| 2 epsilon eta fails for epsilon above \|(.*)\|$",
+        FINDINGS,
+        re.MULTILINE,
+    )
+    assert found is not None
+    for share, root in zip(*(cells.split("|") for cells in found.groups()), strict=True):
         eta = float(share)
-        found = brentq(lambda epsilon, eta=eta: amplified(epsilon, eta) - 2 * epsilon * eta, 1, 60)
-        assert f"{found:.4f}" == root.strip()
+        above = brentq(lambda epsilon, eta=eta: amplified(epsilon, eta) - 2 * epsilon * eta, 1, 60)
+        assert f"{above:.4f}" == root.strip()
     assert f"{brentq(lambda epsilon: math.expm1(epsilon) - 2 * epsilon, 1, 2):.4f}" == "1.2564"
     assert amplified(50, 0.5) < 50
 
@@ -76,101 +55,68 @@ def of_a_kept_order(n: int, size: int, k: int, epsilon: float, *, replaced: bool
     return total / math.comb(n, size) / 2
 
 
-@pytest.mark.parametrize(("n", "size", "k", "epsilon", "printed", "corrected", "loss"), ORDERS)
-def test_the_order_of_t(
-    n: str, size: str, k: str, epsilon: str, printed: str, corrected: str, loss: str
-) -> None:
-    sizes, share = (int(n), int(size), int(k), float(epsilon)), int(size) / int(n)
-    found = math.log(
-        of_a_kept_order(*sizes, replaced=False) / of_a_kept_order(*sizes, replaced=True)
-    )
-    assert f"{found:.6f}" == loss
-    assert f"{2 * float(epsilon) * share:.6f}" == printed
-    assert f"{amplified(float(epsilon), share):.6f}" == corrected
-    assert float(loss) > (float(corrected) if int(n) == 3 else float(printed))
+@pytest.mark.parametrize("row", table("kept", 7, many=3), ids=" ".join)
+def test_the_order_of_t(row: Any) -> None:
+    n, size, k = map(int, row[:3])
+    epsilon, share = float(row[3]), size / n
+    one, other = (of_a_kept_order(n, size, k, epsilon, replaced=each) for each in (False, True))
+    loss, lemma, corrected = math.log(one / other), 2 * epsilon * share, amplified(epsilon, share)
+    assert row[4:] == printed("{:.6f} {:.6f} {:.6f}", lemma, corrected, loss)
+    assert loss > (corrected if n == 3 else lemma)
 
 
-def test_lemma_5_by_hand() -> None:
-    assert amplified(math.log(2), 0.5) == pytest.approx(math.log(1.5))
-    assert f"{math.log(1.5):.3f} {2 * math.log(2) * 0.5:.3f}" == "0.405 0.693"
-    e = math.exp(-0.9)
-    assert (
-        f"{1 + e + e * e:.4f}/{e + 2 * e * e:.4f} = {(1 + e + e * e) / (e + 2 * e * e):.3f}"
-        == "1.5719/0.7372 = 2.132"
-    )
-    assert f"{1 + 2 / 3 * math.expm1(0.9):.3f}" == "1.973"
-
-
-@pytest.mark.parametrize(("how", "r", "n", "claimed", "true", "factor"), BAGS)
-def test_bags(how: str, r: str, n: str, claimed: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize(
+    "row", table(r"bagged \| (disjoint|subset)", 5, many=5, last=r" \| inf"), ids=" ".join
+)
+def test_bags(row: Any) -> None:
+    how, r, n, *said = row
     mechanism = resolve("bagged", {"how": how, "r": int(r), "n": int(n)}).mechanism
     result = audit(mechanism, mode="exact")
     assert result.exact is not None
     assert result.measured is not None
-    assert f"{result.claim.promised:g}" == claimed
-    assert f"{result.exact:.6f}" == true
-    assert f"{result.claim.promised / result.exact:.3f}" == factor
+    assert tuple(said) == compared(result.claim.promised, result.exact)
     assert result.measured.exact == math.inf
-    assert [claim.status for claim in mechanism.claims[1:]] == (
-        ["corrected"] if float(factor) > 1.1 else []
-    )
+    more = [claim.status for claim in mechanism.claims[1:]]
+    assert more == (["corrected"] if float(said[-1]) > 1.1 else [])
 
 
-@pytest.mark.parametrize("row", FLIPS, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(r"label-flip \| (corollary|overview)", 9, many=7), ids=" ".join
+)
 def test_flips(row: Any) -> None:
-    calibration, epsilon, alpha, gamma, claimed, true, factor, after, most, saved = row
-    blocks = round(1 / float(gamma))
-    assert 1 / blocks == pytest.approx(float(gamma), abs=1e-15)
-    target = resolve(
-        "label-flip",
-        {
-            "calibration": calibration,
-            "epsilon": float(epsilon),
-            "alpha": float(alpha),
-            "base": f"bagged,r={blocks}",
-        },
-    )
-    worst, change = any_size(target, target.claims[0]), any_size(target, target.claims[-1])
+    calibration = row[0]
+    epsilon, alpha, gamma = map(float, row[1:4])
+    blocks = round(1 / gamma)
+    assert 1 / blocks == pytest.approx(gamma, abs=1e-15)
+    base = f"bagged,r={blocks}"
+    parameters = {"calibration": calibration, "epsilon": epsilon, "alpha": alpha, "base": base}
+    target = resolve("label-flip", parameters)
+    worst, change = (any_size(target, target.claims[i]) for i in (0, -1))
     assert worst is not None
     assert change is not None
-    assert f"{target.claims[0].promised:g}" == claimed
-    assert f"{worst.loss:.6f}" == true
-    assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
-    assert f"{change.loss:.6f}" == after
-    largest = float(alpha) * math.expm1(float(epsilon)) / (1 - 2 * float(alpha))
-    assert f"{largest:.6f}" == most
-    assert f"{largest / float(gamma):.3f}" == saved
-    assert math.log1p((1 - 2 * float(alpha)) * largest / float(alpha)) == pytest.approx(
-        float(epsilon)
+    largest = alpha * math.expm1(epsilon) / (1 - 2 * alpha)
+    assert row[4:] == (
+        *compared(target.claims[0].promised, worst.loss),
+        *printed("{:.6f} {:.6f} {:.3f}", change.loss, largest, largest / gamma),
     )
+    assert math.log1p((1 - 2 * alpha) * largest / alpha) == pytest.approx(epsilon)
 
 
-def test_flips_by_hand() -> None:
-    assert f"{math.log(1.4):.3f} {math.log(1.8):.3f}" == "0.336 0.588"
-    assert (
-        f"{0.1 * math.expm1(1) / 0.8:.3f} {0.1 + 0.8 * 0.215:.3f} {0.1 * math.e:.3f}"
-        == "0.215 0.272 0.272"
-    )
-
-
-@pytest.mark.parametrize("row", NOISY, ids="-".join)
+@pytest.mark.parametrize(
+    "row", table(r"label-flip \| (corollary|overview)", 6, many=5), ids=" ".join
+)
 def test_flips_above_one_half(row: Any) -> None:
-    calibration, epsilon, alpha, r, claimed, true, attained = row
-    given = {
-        "calibration": calibration,
-        "epsilon": float(epsilon),
-        "alpha": float(alpha),
-        "base": f"bagged,r={r}",
-    }
-    target = resolve("label-flip", given)
-    claim, flips = target.claims[0], float(alpha)
-    gamma = float(epsilon) * flips * {"corollary": 0.5, "overview": 1.0}[calibration]
-    worst = any_size(target, claim)
+    calibration, epsilon, alpha, r, *said = row
+    spent, flips, base = float(epsilon), float(alpha), f"bagged,r={r}"
+    parameters = {"calibration": calibration, "epsilon": spent, "alpha": flips, "base": base}
+    target = resolve("label-flip", parameters)
+    gamma = spent * flips * {"corollary": 0.5, "overview": 1.0}[calibration]
+    worst = any_size(target, target.claims[0])
     assert worst is not None
-    assert f"{claim.promised:g}" == claimed
-    assert f"{worst.loss:.6f}" == true
-    assert f"{math.log1p((2 * flips - 1) * gamma / (1 - flips)):.6f}" == attained
-    result = audit(target.mechanism, claim=claim, mode="exact")
+    attained = math.log1p((2 * flips - 1) * gamma / (1 - flips))
+    numbers = target.claims[0].promised, worst.loss, attained
+    assert tuple(said) == printed("{:g} {:.6f} {:.6f}", *numbers)
+    result = audit(target.mechanism, claim=target.claims[0], mode="exact")
     assert result.verdict == ("refuted" if flips > 0.8 else "not refuted")
 
 

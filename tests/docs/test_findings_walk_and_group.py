@@ -1,9 +1,9 @@
-"""docs/findings.md on the overview's walk and Lemma 3.1 is held to what the code computes."""
+"""docs/findings.md on walks and Lemma 3.1 is held to what the code computes."""
 
 from __future__ import annotations
 
+import itertools
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,18 @@ from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dwork_feldman_2018.group import chained_delta, printed_delta
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_error import ProjectedWalkError
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk_overview import ProjectedWalkOverview
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_risk import ProjectedWalkRisk
+from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from dpassay.targets.resolve import resolve
-from tests.docs.findings_pages import FINDINGS as PAGE
-
-NUMBER = r" \| ([\d.e-]+)"
-WALKS = re.findall(rf"^\| projected-walk-overview{NUMBER * 5} \|$", PAGE, re.MULTILINE)
-GROUPS = re.findall(rf"^\| group \| ([a-z-]+,\w=\d+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
-DELTAS = re.findall(rf"^\| group{NUMBER * 9} \|$", PAGE, re.MULTILINE)
+from tests.docs.findings_pages import compared, printed, table
 
 
-def test_the_page_has_its_rows() -> None:
-    assert (len(WALKS), len(GROUPS), len(DELTAS)) == (6, 7, 4)
-
-
-@pytest.mark.parametrize(("epsilon", "alpha", "claimed", "true", "factor"), WALKS)
-def test_walks(epsilon: str, alpha: str, claimed: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize("row", table("projected-walk-overview", 5, many=6), ids=" ".join)
+def test_walks(row: Any) -> None:
     """The own worst pair, the reachable states and the closed form."""
+    epsilon, alpha, *said = row
     mechanism = ProjectedWalkOverview(epsilon=float(epsilon), alpha=float(alpha))
     result = audit(mechanism, mode="exact")
     assert result.evidence is not None
@@ -38,10 +33,8 @@ def test_walks(epsilon: str, alpha: str, claimed: str, true: str, factor: str) -
     assert result.exact is not None
     assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
     assert result.exact == pytest.approx(mechanism.exact_loss(), abs=1e-12)
-    assert f"{result.claim.promised:g}" == claimed
-    assert f"{result.exact:.6f}" == true
-    assert f"{result.claim.promised / result.exact:.3f}" == factor
-    assert result.verdict == ("refuted" if float(factor) < 1 else "not refuted")
+    assert tuple(said) == compared(result.claim.promised, result.exact)
+    assert result.verdict == ("refuted" if float(said[-1]) < 1 else "not refuted")
 
 
 def bias(labels: list[int]) -> float:
@@ -76,37 +69,69 @@ def test_small_steps_lose_thirty_eight_times_the_claim() -> None:
     assert ProjectedWalkOverview(epsilon=1e-7).exact_loss() / 1e-7 == pytest.approx(38, rel=1e-5)
 
 
-@pytest.mark.parametrize(("base", "epsilon", "k", "claimed", "true", "factor"), GROUPS)
-def test_groups(base: str, epsilon: str, k: str, claimed: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize("row", table(r"group \| ([a-z-]+,\w=\d+)", 5, many=7), ids=" ".join)
+def test_groups(row: Any) -> None:
+    base, epsilon, k, *said = row
     target = resolve("group", {"base": base, "epsilon": epsilon, "k": k})
-    worst = any_size(target, target.claims[0])
+    claimed, worst = target.claims[0].promised, any_size(target, target.claims[0])
     assert worst is not None
-    assert f"{target.claims[0].promised:g}" == claimed
-    assert f"{worst.loss:.6f}" == true
-    assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
+    assert tuple(said) == compared(claimed, worst.loss)
 
 
-@pytest.mark.parametrize("row", DELTAS, ids="-".join)
+@pytest.mark.parametrize("row", table("group", 9, many=4), ids=" ".join)
 def test_deltas(row: Any) -> None:
-    k, epsilon, delta, total, printed, chained, factor, at_printed, at_chained = row
-    target = resolve(
-        "group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k}
-    )
+    k, epsilon, delta, *said = row
+    base = f"stable-gaussian,delta={delta}"
+    target = resolve("group", {"base": base, "epsilon": epsilon, "k": k})
     lemma, corrected = target.claims
     assert isinstance(lemma, DP)
     assert isinstance(corrected, DP)
-    assert (f"{lemma.epsilon:g}", f"{lemma.delta:g}", f"{corrected.delta:g}") == (
-        total,
-        printed,
-        chained,
-    )
-    assert f"{lemma.delta / corrected.delta:.3f}" == factor
-    for claim, true in ((lemma, at_printed), (corrected, at_chained)):
-        worst = any_size(target, claim)
-        assert worst is not None
-        assert f"{worst.loss:.6f}" == true
+    numbers = lemma.epsilon, lemma.delta, corrected.delta, lemma.delta / corrected.delta
+    worst = [any_size(target, claim) for claim in (lemma, corrected)]
+    losses = [each.loss for each in worst if each is not None]
+    assert tuple(said) == printed("{:g} {:g} {:g} {:.3f} {:.6f} {:.6f}", *numbers, *losses)
 
 
 def test_the_ladder_by_hand() -> None:
     assert chained_delta(2, math.log(2), 0.01) == pytest.approx(0.03)
     assert printed_delta(2, math.log(2), 0.01) == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize("row", table("(label|index|sum)", 6, many=7)[3:], ids=" ".join)
+def test_theorem_5_3(row: Any) -> None:
+    ties, epsilon, alpha, *said = row
+    mechanism = ProjectedWalkRisk(ties=ties, epsilon=float(epsilon), alpha=float(alpha))
+    one, four = np.array([1]), np.array([4])
+    error = mechanism.expected_error(one, four)
+    bound = math.exp(float(epsilon)) * (least_error(one, four, 1) / 5 + float(alpha))
+    assert tuple(said) == printed("{} {} {:.6f} {:.6f}", mechanism.T, mechanism.n, error, bound)
+    assert (error > bound) is (ties == "label")
+
+
+@pytest.mark.parametrize("row", table(r"(one|two|nine) \| (below|up-to)", 6, many=6), ids=" ".join)
+def test_points_smaller_than_x(row: Any) -> None:
+    where, traversed, n, T, k, epsilon, *said = row
+    mechanism = ProjectedWalkError(
+        n=int(n), T=int(T), k=int(k), epsilon=float(epsilon), traversed=traversed
+    )
+    x, y = {
+        "one": ([1] * 7, [1] * 7),
+        "two": ([1, 2, 2, 2], [0, 1, 1, 1]),
+        "nine": (list(range(9)), [1, 0, 1, 0, 1, 0, 0, 1, 1]),
+    }[where]
+    best = 3 / 9 if where == "nine" else 0
+    error = mechanism.prepare(Labelled(np.array(x)[:, None], np.array(y))) + best
+    bound = mechanism.claims[0].promised + best
+    assert tuple(said) == printed("{:.6f} {:.6f}", error, bound)
+    assert (error > bound) is (traversed == "below")
+
+
+@pytest.mark.parametrize("epsilon", [12.0, 60.0])
+def test_no_fewer_than_nine_different_points(epsilon: float) -> None:
+    for n in range(1, 10):
+        mechanism = ProjectedWalkError(n=n, T=1, epsilon=epsilon, traversed="below")
+        x = np.arange(float(n))[:, None]
+        worst = max(
+            mechanism.prepare(Labelled(x, np.array(y))) for y in itertools.product((0, 1), repeat=n)
+        )
+        assert (worst > mechanism.claims[0].promised) is (n == 9)

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks import real_bugs
 from benchmarks.bugs import server
+from tests.warm import shorten
 
 DOCS = Path(__file__).parents[2] / "docs"
 BUGS = sorted(real_bugs.SERVER.parent.glob("*.py"))
@@ -77,6 +78,8 @@ def test_a_bug_of_a_current_release_is_found_and_its_control_is_not_refuted(
     row = next(row for row in real_bugs.ROWS if row.name == name)
     library, version = row.version.split()
     assert metadata.version(library) == version
+    if name == "dp_accounting_378":  # a dozen pairs show 3.9 at least, where 2.75 is claimed
+        shorten(monkeypatch.setattr)
     monkeypatch.setattr(real_bugs, "interpreter", lambda *_: Path(sys.executable))
     options = real_bugs.Options(
         folder=real_bugs.ENVIRONMENTS, budget=HERE[name], search=None, seed=0

@@ -274,21 +274,6 @@ def test_shares() -> None:
     assert all(is_shown(s, int(one) / (int(one) + int(other))) for one, other, s in lines)
 
 
-def test_by_hand() -> None:
-    m = 24 * math.exp(-26 * 0.2083 / 2)
-    assert f"{m:.3f} {26 / 48 * m / (1 + m):.3f}" == "1.600 0.333"
-    assert f"{(1 + math.log(2)) * 4:.2f}" == "6.77"
-    assert (math.ceil(6 * math.log(40)), round(1600 * (1 + math.log(20)))) == (23, 6393)
-    assert f"{0.1 / (0.5 * math.log(2)):.4f}" == "0.2885"
-
-
-def test_twelve_records_by_hand() -> None:
-    e = math.exp(-0.999)
-    above, below = 9 + 20 * e + 51 * e**2 + 140 * e**3, 13 * e + 37 * e**2 + 170 * e**3
-    assert f"{e:.4f} {above:.2f} {below:.2f} {above / below:.3f}" == "0.3682 30.27 18.29 1.655"
-    assert f"{math.log(above / below):.3f} {math.exp(2 * 0.999 / 4):.3f}" == "0.504 1.648"
-
-
 def test_alpha_split_by_hand() -> None:
     before = np.exp(alternatives.alpha_split_log_p(-4, 0, 4, 2, 1.0))[1]
     after = np.exp(alternatives.alpha_split_log_p(-2, 1, 4, 2, 1.0))[1]
@@ -300,19 +285,9 @@ def test_a_single_parameter_by_hand() -> None:
 
 
 def test_a_loser_at_the_gap_by_hand() -> None:
-    """1.609 = ln 5, 1 + ln 20 = 3.996, together 6.43 against 2.996."""
-    gap, more = middle(choosing.growth(2, 0.1)), 1 + np.log(20)
-    printed = f"{gap:.3f} {more:.3f} {gap * more:.2f} {np.log(20):.3f}"
-    assert printed == "1.609 3.996 6.43 2.996"
-    assert gap == pytest.approx(np.log(5), abs=1e-6)
+    assert middle(choosing.growth(2, 0.1)) == pytest.approx(np.log(5), abs=1e-6)
 
 
 def test_a_constant_delta_by_hand() -> None:
     assert f"{example_6_1.most_outside((1000**0.5 - 1) / 4):.4f}" == "0.0093"
-    assert f"{(31.62 - 1) / 4:.2f}" == "7.66"
     assert f"{example61_exponential.quantile(0.01):.4f}" == "7.5648"
-
-
-def test_shares_by_hand() -> None:
-    shares = (12332 / 19020, 6688 / 19020, 7841 / 32561)
-    assert [f"{share:.3f}" for share in shares] == ["0.648", "0.352", "0.241"]

@@ -15,7 +15,6 @@ from dpassay.theorems.chaudhuri_vinterbo_2013.composition import (
     composed,
     composed_back,
     mean,
-    split,
 )
 
 
@@ -61,9 +60,3 @@ def test_alpha_prime_by_halving(alpha: float) -> None:
         spent = 10 * math.expm1(middle) * middle + math.sqrt(20 * math.log(100)) * middle
         low, high = (middle, high) if spent < alpha else (low, middle)
     assert composed_back(alpha, 10, 0.01) == pytest.approx(low, abs=1e-11)
-
-
-def test_the_exception_of_section_5() -> None:
-    assert split(0.3, 10, 0.01).upper < 0
-    assert f"{split(0.3, 10, 0.01).lower:.6f}" == "-0.000289"
-    assert split(0.5, 10, 0.01).lower > 0

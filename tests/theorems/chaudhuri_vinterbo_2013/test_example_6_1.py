@@ -10,18 +10,11 @@ import pytest
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import quantile
 from dpassay.theorems.chaudhuri_vinterbo_2013.example_6_1 import (
     bad_share,
-    formula,
     index_differs,
     most_outside,
     stable_end,
     stable_step,
 )
-
-
-@pytest.mark.parametrize(("n", "alpha"), [(2, 1.0), (20, 0.3), (100, 1.0)])
-def test_the_formula_as_printed(n: int, alpha: float) -> None:
-    E, a = math.exp(n * alpha / 8), math.exp(alpha / 2)
-    assert formula(n, alpha) == pytest.approx(E * (a - 1) / ((E + 1) * (E + a)))
 
 
 def test_the_index_by_the_weights_of_the_mechanism() -> None:

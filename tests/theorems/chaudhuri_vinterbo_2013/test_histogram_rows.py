@@ -12,7 +12,6 @@ from scipy.signal import fftconvolve
 from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import (
     beta1,
     change,
-    factor,
     noise_of,
     second_case,
     strings,
@@ -41,7 +40,6 @@ def test_the_tail_of_five_terms_by_convolution() -> None:
 
 def test_the_bounds_as_printed() -> None:
     assert tail(3, 2.0).claimed == pytest.approx((1 - 1 / 3) ** -3 * math.exp(-2))
-    assert factor(2, 0.0).lower == pytest.approx(4)
 
 
 def test_the_move_of_the_findings() -> None:

@@ -14,11 +14,8 @@ from dpassay.claims import Stability
 from dpassay.data import Labelled
 from dpassay.mechanisms.dagan_feldman_2020.exponential import worst_excess
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.line_classes import Thresholds
-from dpassay.mechanisms.shared.vc import cover, is_net
 from dpassay.theorems.dagan_feldman_2020 import (
     conversion,
-    covers,
     errors,
     exponential_mechanism,
     lower_bounds,
@@ -91,14 +88,6 @@ def test_the_best_stable_learner_by_all_samples() -> None:
     assert mean == pytest.approx(lower_bounds.unlearned(n, mass, gamma) / 2, rel=1e-12)
 
 
-def test_clipped_leads_are_stable_and_no_learner_does_better() -> None:
-    """A label that is replaced moves the lead by 2 at most; t flipped labels move it by 2t."""
-    n, gamma = 6, 0.3
-    p = [min(1.0, max(0.0, 0.5 + gamma * (2 * k - n) / 2)) for k in range(n + 1)]
-    assert max(abs(a - b) for a, b in itertools.pairwise(p)) <= gamma + 1e-12
-    assert (1 - p[n] + p[0]) / 2 == pytest.approx(max(0.0, 1 - gamma * n) / 2, abs=1e-12)
-
-
 def test_the_needed_examples_are_the_least() -> None:
     found = lower_bounds.theorem(10, 0.3, 0.1)
     share = 0.4 / 9
@@ -159,22 +148,6 @@ def test_no_algorithm_breaks_lemma_5_with_six_records_or_fewer() -> None:
             assert largest_loss(n, size, place, 0.999) < 2 * 0.999 * size / n
 
 
-def test_the_family_of_the_findings_is_the_one_with_single_records() -> None:
-    """n = 3, n' = k = 2, eps = .9: (1 + e + e^2) / (e + 2 e^2)."""
-    e = math.exp(-0.9)
-    found = subsampling.kept(3, 2, [[1, 1], [2, 2]], 0.9)
-    expected = math.log((1 + e + e**2) / (e + 2 * e**2))
-    assert found.lower == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.9])
-def test_what_subsampling_loses_is_attained(epsilon: float) -> None:
-    """One of n labels is drawn and randomised: all 0 against one 1."""
-    n, q = 4, 1 / (1 + math.exp(epsilon))
-    p = ((n - 1) * q + (1 - q)) / n
-    assert math.log(p / q) == pytest.approx(subsampling.amplified(1 / n, epsilon).lower, rel=1e-9)
-
-
 def test_averaging_by_hand() -> None:
     assert subsampling.changes("disjoint", 2, 2)[:2] == pytest.approx((0.5, math.inf))
     assert subsampling.changes("subset", 2, 3)[:2] == pytest.approx((1 / 3, math.inf))
@@ -216,18 +189,6 @@ def test_least_errors_by_all_thresholds() -> None:
         data = Labelled(np.arange(20.0)[:, None], y)
         every = [int(((np.arange(20) >= t) != y).sum()) for t in range(21)]
         assert errors.least_errors(data) == min(every)
-
-
-def test_the_crowded_net_by_the_class_itself() -> None:
-    X = np.arange(1, 1001, dtype=float)[:, None]
-    spread, crowd = np.arange(100, 1000, 100), np.arange(901, 982)
-    T = np.concatenate([spread, crowd]).astype(float)[:, None]
-    H = Thresholds()
-    assert is_net(H, T, X, 0.1)
-    every = H.representatives(T, "least")
-    few = every[cover(H.predict(every, T), 0.1)]
-    least = (H.predict(few, X) != (X[:, 0] >= 500)).mean(axis=1).min()
-    assert covers.best_of_cover(10) == pytest.approx(least)
 
 
 CASE = ("thresholds", 2, 4, 2, 0.25)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.special import expit
 
-from dpassay.theorems.dwork_feldman_2018.soft_majority import privacy, size, worst_error
+from dpassay.theorems.dwork_feldman_2018.soft_majority import size, worst_error
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 12])
@@ -17,10 +17,6 @@ def test_the_worst_error_is_that_of_all_laws_with_the_mean(r: int, mean: float) 
     cost = -expit(0.5 * (2 * k - r))
     solved = linprog(cost, A_eq=np.array([np.ones(r + 1), k]), b_eq=[1.0, mean])
     assert worst_error(r, 1.0, mean) == pytest.approx(-float(solved.fun or 0.0), abs=1e-9)
-
-
-def test_two_predictors_by_hand() -> None:
-    assert privacy(2, 1.0).upper == pytest.approx(np.log((1 + np.e) / 2))
 
 
 def test_the_least_size_is_enough_and_one_less_is_not() -> None:

@@ -57,16 +57,6 @@ def test_growth_between_the_cases_of_the_rows(alpha: float, beta: float, epsilon
             assert found.upper <= found.claimed * (1 + 1e-9)
 
 
-def test_the_finite_class_bounds_by_counting() -> None:
-    """All functions on 2 points, uniform D: chance that one with an error above alpha survives."""
-    d, alpha, beta = 2, 0.4, 0.1
-    m = math.ceil((d * math.log(2) + math.log(1 / beta)) / alpha)
-    assert 2 * 0.5**m <= beta  # a wrong point was never drawn
-    m = math.ceil(2 * (d * math.log(2) + math.log(2 / beta)) / alpha**2)
-    deviations = sum(math.comb(m, k) / 2**m for k in range(m + 1) if abs(k / m - 0.5) > alpha / 2)
-    assert 2**d * deviations <= beta
-
-
 @pytest.mark.parametrize(("N", "d"), [(2, 1), (4, 2), (6, 6)])
 def test_sauers_sum_is_the_largest_family_of_small_sets(N: int, d: int) -> None:
     small = sum(sum(each) <= d for each in itertools.product((0, 1), repeat=N))
@@ -87,4 +77,3 @@ def test_the_overviews_votes_one_by_one() -> None:
     losses = [abs(math.log(a / b)) for a, b in itertools.pairwise(one)]
     losses += [abs(math.log((1 - a) / (1 - b))) for a, b in itertools.pairwise(one)]
     assert overview(r, epsilon).lower == pytest.approx(max(losses))
-    assert overview(2, 1.0).lower == pytest.approx(math.log((1 + math.e**2) / 2))
