@@ -96,7 +96,7 @@ class Budget:
         return max(min(LEAST_SCREENING, self.draws), int(min(self.draws * part, most)))
 
     def most(self, groups: tuple[PairGroup, ...]) -> int:
-        """Return how many runs screen and certify at most."""
+        """Return the largest number of runs that screening and certification take."""
         pairs = [len(group.pairs) for group in groups]
         sizes = zip(pairs, self.screening_of(groups), strict=True)
         certified = min(sum(pairs), self.spending(groups, profiled=False).cells) + len(groups)

@@ -51,7 +51,7 @@ FIRST_PROOF = (
     "(stop_early = false) goes on and bounds it."
 )
 SLOW = 1e-3
-"""Seconds of a run next to which what a call takes besides is little."""
+"""A run that takes more seconds is slow: the overhead of a call hardly matters beside it."""
 BASELINE_DRAWS = 2
 """Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
 sharper than they are."""
@@ -59,7 +59,7 @@ sharper than they are."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The trials drawn for one way of counting; there are `most` runs at most."""
+    """The trials drawn for one way of counting: at most `most` runs."""
 
     runner: Executor
     groups: tuple[PairGroup, ...]
@@ -73,12 +73,12 @@ class Trials:
         """Return the screening on a budget, once for all claims."""
         if budget not in self._screened:
             began = time.perf_counter()
-            found = screen(self.runner, self.groups, budget, self.progress)
-            self._screened[budget] = found
-            pace, slow = (time.perf_counter() - began) / found.trials, max(self._paces, default=0.0)
+            found = self._screened[budget] = screen(self.runner, self.groups, budget, self.progress)
+            pace = (time.perf_counter() - began) / found.trials
+            told = max(self._paces, default=0.0) > SLOW
             self._paces.append(pace)
-            # few runs show the pace of a slow function only
-            if slow <= SLOW < pace or not (slow > SLOW or isinstance(budget, Race)):
+            # the few runs of a race show the pace of a slow function only
+            if not told and (pace > SLOW or not isinstance(budget, Race)):
                 foretell(self.progress, self.most, pace, pace * self.most)
         return self._screened[budget]
 

@@ -28,7 +28,7 @@ MOST_DRAWS = 10**8
 LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 """Multiples of the claim that are planned for where no leak is asked for."""
 TIMED, LONG_ENOUGH = (1, 20, 200, 2000), 0.2
-"""Trials of calls that are timed, but for the first; one of so many seconds is the last."""
+"""Sizes of the calls made; the first is not timed, and a call of so many seconds is the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Speed:
 
 
 def measure(target: AuditTarget, groups: tuple[PairGroup, ...]) -> Speed:
-    """Time one neighbour and one block of trials."""
+    """Time the making of one neighbour, and calls of growing size."""
     group = groups[0]
     state = target.prepare(group.pairs.base)
     started = time.perf_counter()
@@ -75,7 +75,7 @@ def measure(target: AuditTarget, groups: tuple[PairGroup, ...]) -> Speed:
 
 
 def _pace(run: Callable[[int], object]) -> float:
-    """Return the seconds that one trial takes in a call of many, or of those that take long."""
+    """Return the seconds of one trial, from the largest call that is timed."""
     run(TIMED[0])
     for size in TIMED[1:]:
         started = time.perf_counter()

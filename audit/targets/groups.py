@@ -29,8 +29,8 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 def foretell(progress: Progress, runs: int, pace: float, seconds: float) -> None:
-    """Tell, before them, how long so many runs take at most, each so many seconds."""
-    progress(f"{runs:,} runs of {1000 * pace:,.1f} ms at most", round(seconds), 0)
+    """Report that `runs` runs of `pace` seconds each take at most so many seconds in all."""
+    progress(f"{runs:,} runs of {1000 * pace:,.1f} ms at most, guards aside", round(seconds), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)

@@ -164,7 +164,7 @@ class PrivateKNNGaussian(Mechanism):
         with np.errstate(divide="ignore"):
             weights = np.log(chances[:, known])
         log_p = scipy.special.logsumexp(weights[:, :, None] + won.log_p, axis=1)
-        # every step is a product and a sum of numbers that are not negative
+        # nothing is negative: a binomial over n records errs by 3 n roundings, a sum over them by n
         steps = 4 * (len(state) + weights.shape[1] + 8) * UNIT_ROUNDOFF
         return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=won.error + steps)
 
@@ -175,8 +175,9 @@ class PrivateKNNGaussian(Mechanism):
     def _counts(self, ranked: NDArray[np.int64]) -> Array:
         """Probability of all counts at each query, shape (queries, k + 1, ..., k + 1).
 
-        Counts below k in all are independent binomials of all records; those that reach it do so at
-        some record, and are binomials of the records before it.
+        If fewer than k votes are taken, the count of each label is binomial over all its records.
+        If k are taken, some record casts the last, and the other votes are binomial over the
+        records before it.
         """
         k, n = self.k, ranked.shape[1]
         binomial = np.zeros((n + 1, k + 1))

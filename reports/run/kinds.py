@@ -208,7 +208,7 @@ class ScoreWords(Words):
         )
 
     def short(self, number: str) -> str:
-        """Return delta, and both betas."""
+        """Return delta and both betas."""
         return f"δ = {number} (β₁ = {self.numbers[0]}, β₂ = {self.numbers[1]})"
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002

@@ -33,11 +33,19 @@ SHOP = '''
 import numpy as np
 
 
-def recommends(data, queries, size, rng):
-    """Answer the parity of the labels, flipped with probability 1 / (1 + e^2)."""
+def parity(data, queries, size, rng, noise):
+    """Answer the parity of the labels, flipped with probability 1 / (1 + e^noise)."""
     label = int(data.y.sum() % 2)
-    p = 1 / (1 + np.exp(2.0))
+    p = 1 / (1 + np.exp(noise))
     return np.where(rng.random((size, len(queries))) < p, 1 - label, label)
+
+
+def recommends(data, queries, size, rng):
+    return parity(data, queries, size, rng, 2.0)
+
+
+def recommends_quietly(data, queries, size, rng):
+    return parity(data, queries, size, rng, 1.0)
 
 
 def probability_of_a_second_purchase_within_thirty_days(data, queries, size, rng):
@@ -47,9 +55,10 @@ def probability_of_a_second_purchase_within_thirty_days(data, queries, size, rng
 def rebuilds(data, queries, size, rng):
     raise KeyError("no model for the columns age, visits")
 '''
-"""Somebody's own mechanisms: refuted, inconclusive, an error."""
+"""Somebody's own mechanisms: refuted, not refuted, inconclusive, an error."""
 OWN = {
     "refuted": "recommends",
+    "not-refuted": "recommends_quietly",
     "inconclusive": "probability_of_a_second_purchase_within_thirty_days",
     "error": "rebuilds",
 }
@@ -81,7 +90,7 @@ def own(folder: Path, verdict: str) -> Site:
         main([*words.split(), "--out", "report"])
     site = of_run(folder / "report")
     (result,) = json.loads((folder / "report/record.json").read_text(encoding="utf-8"))["results"]
-    assert result["verdict"] == verdict, result["reason"]
+    assert result["verdict"] == verdict.replace("-", " "), result["reason"]
     return site
 
 

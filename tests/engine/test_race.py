@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -263,6 +264,28 @@ def test_every_run_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     found = audit(noisy, data=Scalars(0, 1), budget=300, **SEARCH)
     assert evidence_of(found).trials == sum(runs)
+
+
+@pytest.mark.parametrize(("slow", "first"), [(0.0, 32), (1.0, 32 + 128 + 512)])
+def test_what_it_takes_at_most_is_told_once(
+    slow: float, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the first stage of the race where a run is slow, else as the whole audit begins."""
+    for guard in ("asked_again", "confirmed"):
+        monkeypatch.setattr(Guards, guard, lambda *_, **__: None)
+    monkeypatch.setattr("dpassay.engine.monte_carlo.SLOW", slow)
+    seen, told = Counting(response(1.0)), list[tuple[str, int]]()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if not total:
+            told.append((what, seen.rows))
+
+    monkeypatch.setattr("dpassay.api.bars", lambda **_: nullcontext(progress))
+    run(seen, budget=20_000)
+    ((what, before),) = told
+    most = int(what.split(": ")[1].split(" runs of ")[0].replace(",", ""))
+    assert (before == first * (1 + len(PAIRS))) is (slow == 0.0)
+    assert first * (1 + len(PAIRS)) <= before < seen.rows <= most < 1.5 * seen.rows
 
 
 @pytest.mark.usefixtures("few_pairs")

@@ -134,7 +134,7 @@ def test_rounds_and_runs_are_those_of_the_search() -> None:
     runs = foretold.outlay.search + foretold.outlay.certification
     most = outlay(space, FIRST, budget)
     assert what.startswith(f"{name}: {most.search + most.certification:,} runs of ")
-    assert what.endswith(" ms at most")
+    assert what.endswith(" ms at most, guards aside")
     assert 0 <= seconds < 600
     planned = foretold.outlay.rounds
     rounds = [(each["pairs"], each["draws"]) for each in evidence_of(result).searched["search"]]
