@@ -290,7 +290,7 @@ def test_what_it_takes_at_most_is_told_once(
 
 @pytest.mark.usefixtures("few_pairs")
 @pytest.mark.parametrize("scale", [0.25, 1.0])
-def test_a_search_that_finds_nothing_at_once_goes_on_where_time_is_left(scale: float) -> None:
+def test_a_limit_of_time_that_is_not_reached_ends_nothing(scale: float) -> None:
     def noisy(data: Any, size: int, rng: Rng) -> Any:
         return sum(data) + rng.laplace(size=size) * scale
 

@@ -36,9 +36,10 @@ def record_of(**arguments: Any) -> str:
         ({"confidence": Fraction(9, 10)}, {"confidence": 0.9}),
         ({"detect": np.float32(1.5)}, {"detect": 1.5}),
         (
-            {"claim": DP(epsilon=np.int64(1), delta=Fraction(1, 8))},  # type: ignore[arg-type]
+            {"claim": DP(epsilon=np.float32(1), delta=Fraction(1, 8))},  # type: ignore[arg-type]
             {"claim": DP(epsilon=1.0, delta=0.125)},
         ),
+        ({"claim": Stability(gamma=np.float32(0.5))}, {"claim": Stability(gamma=0.5)}),  # type: ignore[arg-type]
         ({"labels": np.array([0, 1])}, {"labels": (0, 1)}),
         ({"labels": (False, True)}, {"labels": (0, 1)}),
         (

@@ -241,6 +241,8 @@ CERTIFIED = ("subjects", 0, "certified", 0)
 HOSTILE: dict[str, tuple[Callable[[Record], str], str]] = {
     "truncated": (lambda record: dumps(record)[:-200], "is not valid JSON"),
     "NaN": (lambda record: dumps(record).replace('"auc": ', '"auc": NaN, "x": '), "is not valid"),
+    "empty": (lambda _: "", "is not valid JSON"),
+    "of a run": (lambda _: '{"schema": "dpassay/record/3"}', "is of `dpassay run`"),
     "later": (changed("schema", to="dpassay/attack/9"), "is of schema dpassay/attack/9"),
     "text": (changed(*CERTIFIED, "lower", to="many"), "is damaged"),
     "no counts": (changed(*CERTIFIED, "counts", to={}), "is damaged"),

@@ -90,7 +90,7 @@ def test_a_mechanism_that_fails_ends_its_own_result_only() -> None:
     assert found["leaky"].verdict == "refuted"
 
 
-def test_numbers_have_twelve_digits_and_nan_is_none() -> None:
+def test_numbers_have_twelve_digits_and_no_nan_is_written() -> None:
     given = (math.inf, -math.inf, 1 / 3, 0.0, 1e-300, 123456789012345.0)
     shown = ["inf", "-inf", 0.333333333333, 0.0, 1e-300, 123456789012000.0]
     assert list(map(number, given)) == shown

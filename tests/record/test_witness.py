@@ -62,7 +62,7 @@ def small_group() -> PairGroup:
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
-@pytest.mark.parametrize("name", [*TARGETS][1:])
+@pytest.mark.parametrize("name", TARGETS)
 def test_a_witness_replays_what_it_was_made_from(mode: str, name: str) -> None:
     group = None if mode == "exhaustive" else small_group()
     for result in assay([resolve(name, TARGETS[name])], group, SETTINGS[mode]):

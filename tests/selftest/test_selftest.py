@@ -206,7 +206,7 @@ def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda seed, *key: stream(*key), "audits that ignore their seed"),
     ],
 )
-def test_a_sampler_without_a_seed_is_noticed(
+def test_a_sampler_that_has_or_heeds_no_seed_is_noticed(
     drawn: object, noticed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trials, "stream", drawn)

@@ -182,6 +182,9 @@ def test_what_blinds_an_audit_is_said_in_a_line(name: str) -> None:
     function, how, honest, told = MISUSED[name]
     assert all(told in page for page in pages(function, **how))
     assert not any(told in page for page in twin(honest))
+    if name == "limits":  # the same values, but the limits are declared
+        declared = pages(correct, data=Scalars(0, 1, values=RAW))
+        assert not any(told in page for page in declared)
 
 
 def averaged(data: Any, size: int, rng: Rng) -> Any:

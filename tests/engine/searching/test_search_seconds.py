@@ -82,6 +82,7 @@ def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: C
     assert looked(result)["limit"] == {"seconds": 0.001, "ended": True, "round": 1}
     assert rounds(result) == [rounds(free)[0] // searched.PORTIONS]
     assert result.verdict != "error"
+    assert result.draws == free.draws
     assert evidence_of(result).lower.alpha == pytest.approx(0.01)
 
 
