@@ -54,7 +54,7 @@ def test_the_relation_is_that_of_the_accountant() -> None:
         (
             dp_accounting.UnsupportedDpEvent(),
             {},
-            r"accounted = .*: no accountant takes it with rel",
+            r"accounted = UnsupportedDpEvent\(\): no accountant takes it with rel",
         ),
     ],
 )

@@ -234,7 +234,7 @@ def test_one_number_under_the_absolute_distance() -> None:
         (lambda: opendp.neighbours(total(), 1.5), r"d_in = 1\.5: must be an integer >= 1"),
         (
             lambda: opendp.neighbours(total(), 2, relation="replace-2"),
-            "relation = 'replace-2': mus",
+            "relation = 'replace-2': must be 'replace-one' or 'add-remove'",
         ),
         (lambda: opendp.neighbours(total(), 1, limits=(0, 11)), r"limits = \(0, 11\): must be two"),
         (lambda: opendp.neighbours(total(), 1, values=[1]), "values = .*: the records are numbers"),
@@ -252,7 +252,7 @@ def test_one_number_under_the_absolute_distance() -> None:
         ),
         (
             lambda: audit(total(), claim=DP(epsilon=1.0)),
-            "mechanism = .*: is a measurement of OpenDP",
+            "mechanism = .*: is a measurement of OpenDP; say what its datasets look like",
         ),
     ],
 )

@@ -48,6 +48,14 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_record_of_the_learner_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert attack(f"{SMALL} --against base --json --out {tmp_path}") == 0
+    record = record_of(tmp_path)
+    assert json.loads(capsys.readouterr().out) == record
+    assert record["subjects"][0]["claim"] is None
+    assert len(record["subjects"][0]["separations"]) == 41
+
+
 def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = "attack.json attack.html attack.md attack.xml records.csv.gz models.sqlite sidecar.json"
     assert {path.name for path in both.iterdir()} == set(files.split())
@@ -104,6 +112,7 @@ def test_reports_from_the_record(both: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("where", "value", "said"), [
     (("subjects", 0, "outcomes", 0, "auc"), "high", '"high": must be a finite number'),
     (("subjects", 1, "certified", 0, "view"), "no view", "is damaged: it lacks 'no view'"),
+    (("run", "complete"), 1, "run.complete = 1: must be true or false"),
 ])  # fmt: skip
 def test_a_damaged_record_is_refused(
     both: Path,

@@ -355,6 +355,7 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
 @pytest.mark.parametrize(("epsilon", "delta", "at_once", "speaks", "reached"), [
     (1.0, 0.0, False, 0.5, 0.7),
     (2.0, 0.001, True, 0.5, 0.5),
+    (1.0, 0.01, True, 1.0, 0.0),
 ])  # fmt: skip
 def test_bounds_of_one_run_are_rarely_wrong(
     epsilon: float, delta: float, at_once: bool, speaks: float, reached: float

@@ -154,6 +154,7 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
     """32 targets, all guessed, could say nothing; the default takes more, and fresh answers."""
     assert attack(f"{SMALL} --attacks gap --out {tmp_path}") == Exit.REFUTED
     record = record_of(tmp_path)
+    assert record["repeated"] == []
     best = record["subjects"][0]["certified"][0]
     right = best["counts"]["x"] + best["counts"]["n0"] - best["counts"]["y"]
     fresh = best["fresh"]["n1"] + best["fresh"]["n0"]
@@ -172,11 +173,14 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
 def test_few_targets_could_not_have_seen_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = "--records 60 --references 4 --attacks gap --models 10"
-    assert attack(f"{SMALL} {few} --out {tmp_path}") == Exit.INCONCLUSIVE
+    words = f"{SMALL} --records 60 --references 4 --attacks gap --models 10 --out {tmp_path}"
+    assert attack(words) == Exit.INCONCLUSIVE
     told = " ".join(capsys.readouterr().out.split())
     seen = "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen"
     assert seen in told
+    for text in (told, *((tmp_path / f"attack.{kind}").read_text() for kind in ("html", "md"))):
+        assert "could not have seen it" in text
+    assert attack(f"{words} --allow-inconclusive") == Exit.NOTHING
     report = ["report", str(tmp_path / "attack.json"), "-o", str(tmp_path), "--exit-code"]
     assert main(report) == Exit.INCONCLUSIVE
     assert main([*report, "--allow-inconclusive"]) == Exit.NOTHING

@@ -42,6 +42,7 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     ("claim", "promised", "name"),
     [
         ("epsilon=1,delta=0.01", GuessClaim(allowed=1.0, delta=0.01), "1, δ = 0.01"),
+        ("rho=0.5", RenyiClaim(order=None, allowed=0.5), "ρ = 0.5"),
         ("alpha=2,epsilon=1", RenyiClaim(order=2.0, allowed=1.0), "Rényi loss of order 2 = 1"),
     ],
 )
@@ -58,8 +59,12 @@ def test_other_claims(
     assert promised.certified(n, n, alpha) > promised.allowed
     assert promised.certified(n - 1, n - 1, alpha) <= promised.allowed
     assert reach(promised, seen["models"], alpha=alpha).detectable <= 2
-    kept = "renyi_models" if isinstance(promised, RenyiClaim) else "models"
-    assert seen["at_the_claim"][kept] == guesses_to_certify(promised, alpha=alpha)
+    assert seen["detectable"] <= 2 < reach(promised, seen["models"] // 2, alpha=alpha).detectable
+    kept = seen["at_the_claim"]
+    assert kept["models"] == guesses_to_certify(promised, alpha=alpha)
+    assert kept["guesses"] == 0
+    assert kept["renyi_models"] == kept["models"] * isinstance(promised, RenyiClaim)
     assert main(words) == 0
-    rows = capsys.readouterr().out.splitlines()
-    assert any(" ".join(row.split()).startswith(name) for row in rows)
+    rows = [" ".join(row.split()) for row in capsys.readouterr().out.splitlines()]
+    assert [row.startswith(name) for row in rows].count(True) == 6
+    assert any(row.startswith(f"{name} {kept['models']:,} - ") for row in rows)

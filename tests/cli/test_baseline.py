@@ -102,6 +102,20 @@ def test_worse_is_red_and_restored_is_green(project: Path, capsys: Capture) -> N
     assert "may have been missed" in text
 
 
+def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: Capture) -> None:
+    for strength in (0.3, 0.9):
+        Path("weakened.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
+        assert main_anew("weakened", QUICK) == 0
+        assert strength == 0.9 or main(["baseline", "accept"]) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [change["kind"] for change in found["regressions"]] == ["rose"]
+    assert found["passed"] is False
+    assert json.loads((project / "report" / "comparison.json").read_text(encoding="utf-8")) == found
+    assert main(["baseline", "check", "--tolerance", "1"]) == 0
+
+
 def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: Capture) -> None:
     put(1.8)
     soon = str(datetime.now(tz=UTC).date() + timedelta(days=30))

@@ -75,8 +75,11 @@ def test_the_folder_of_a_run_stands_for_its_record_and_is_guessed(
     assert "did you mean 'mine/record.json'?" in capsys.readouterr().err
     assert main(["replay", "mine"]) == 2
     assert "one of the 2 files in 'mine/witnesses'" in capsys.readouterr().err
-    assert main(["report", "mine", "--format", "json", "-o", "again"]) == 0
-    assert Path("again/record.json").read_bytes() == Path("mine/record.json").read_bytes()
+    assert main(["report", "mine", "-o", "again"]) == 0
+    for name in ("index.html", "report.md", "record.json", "junit.xml"):
+        assert Path("again", name).read_bytes() == Path("mine", name).read_bytes()
+    assert main(["report", "mine", "-o", "md", "--format", "md"]) == 0
+    assert [path.name for path in Path("md").iterdir()] == ["report.md"]
     capsys.readouterr()
     assert main(["explain", "projected-walk.printed.exhaustive", "--record", "mine"]) == 0
     text = capsys.readouterr().out
@@ -126,6 +129,9 @@ def test_a_table_that_is_right_is_read(name: str, data: str, tmp_path: Path) -> 
         ("a,y\n1,0\nNA,1\n", "first in line 3, written 'NA'"),
         ("a,y\n1,0,5\n2,1,5\n", "line 2 has 3 values; must have 2.* is a name missing there"),
         ("[1]\n", "is JSON; must be CSV"),
+        ("a,y,y\n1,0,5\n", "two columns have the name 'y'"),
+        ("a\tb\ty\n1\t2\t0\n", "is separated by tabs"),
+        ("a;b;y\n1,5;2;0\n", "is separated by ';'"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused_by_its_line(

@@ -79,6 +79,7 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
             "attack -q --transcripts 99999999999999999999",
             "must be 0, or an integer from 20 to 1,000,000,000",
         ),
+        ("attack -q --confidence nan", "--confidence = nan: must be a number in [0.5, 1)"),
         ("attack -q --noise inf", "--noise = inf: must be a finite number >= 0"),
         ("attack -q --against base --epsilon 1", "--epsilon: has no effect with --against base"),
         (

@@ -109,6 +109,16 @@ def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[
     )
 
 
+def test_a_long_run_is_announced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dpassay.cli.run._audited", lambda *_: ([], False))
+    words = "run soft-majority --mode monte-carlo --budget 10000000000 --train 50 --queries 10"
+    main(words.split())
+    told = capsys.readouterr().err
+    assert "dpassay: soft-majority: 200,000,000,000 answers take 100 minutes at the" in told
+
+
 def test_durations() -> None:
     words = {59.0: "59.0 seconds", 600.0: "10 minutes", 9000.0: "2 hours", 1e6: "12 days"}
     assert {seconds: duration(seconds) for seconds in words} == words

@@ -308,3 +308,20 @@ def test_mechanisms_and_names_of_the_catalogue_are_searched() -> None:
     assert main(["run", "soft-majority", *words]) in (0, 4)
     assert all(each["searched"]["search"] for each in record("one")["results"])
     assert main(["run", "mine:Own", *CLAIM, *words]) == 1
+
+
+@pytest.mark.slow
+def test_bits_are_looked_at_where_they_are_asked_for(code: Path) -> None:
+    text = "def naive(data, size, rng):\n    return data.sum() + rng.laplace(size=size)\n"
+    (code / "naive.py").write_text(text, encoding="utf-8")
+    words = ["run", "naive:naive", *CLAIM, "--budget", "1500", "-q", "--executor", "inline"]
+    assert main([*words, *ANSWERS]) in (0, 4)
+    assert main([*words, "--search", "answers,size=1,bits=true"]) == 1
+
+
+@pytest.mark.slow
+def test_no_together_switches_off_what_a_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPASSAY_TOGETHER", "true")
+    words = ["--search", "records,asked=1", "--no-together", "--train", "9", "--out", "one"]
+    main(["run", "mine:votes", *CLAIM, *words, *SMALL])
+    assert "together" not in searched("one")

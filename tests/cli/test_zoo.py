@@ -59,8 +59,13 @@ def test_what_does_not_go_with_it_is_refused(
 
 @pytest.mark.slow
 @FEW
-def test_members_are_found_and_no_twin_refuted(capsys: pytest.CaptureFixture[str]) -> None:
-    judged(NAMES[::6], capsys)
+@pytest.mark.parametrize(
+    "names", [NAMES[::6], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["some", "all"]
+)
+def test_members_are_found_and_no_twin_refuted(
+    names: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged(names, capsys)
 
 
 @pytest.mark.nightly
@@ -75,5 +80,6 @@ def judged(names: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     found = results(capsys)
     refuted = {each["mechanism"] for each in found if each["verdict"] == "refuted"}
     assert len(found) == 2 * len(names)
+    assert {each["mechanism"] for each in found} == {*names, *(f"{name}-twin" for name in names)}
     assert set(names) - refuted <= {"truncated-geometric", "partition-by-content"}
     assert refuted <= set(names)

@@ -162,10 +162,15 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("zzz = 1", "zzz: no such key; known keys: profile, seed, "),
+        (
+            "[tool.dpassay]\nseed = 1",
+            "tool: no such key; in this file the keys are at the top level",
+        ),
         ("seed = '1'", "seed = '1': must be an integer >= 0"),
         ("seed = true", "seed = True: must be an integer >= 0"),
         ("queries = []", "queries = []: must be an integer >= 1"),
         ("confidence = 1", "confidence = 1: must be a number in [0.5, 1)"),
+        ("confidence = nan", "confidence = nan: must be a number in [0.5, 1)"),
         ("detect = inf", "detect = inf: must be a finite number > 0"),
         (f"detect = 1{'0' * 400}", "000...: must be a finite number > 0"),
         ("mode = ['auto']", "mode = ['auto']: must be one of auto, exact"),

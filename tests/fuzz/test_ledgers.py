@@ -1,4 +1,6 @@
-"""Ledgers that are damaged, or are other databases: what they give back is what was written."""
+"""Ledgers that are damaged, or are other databases: what they give back is what was written,
+and a run that goes on with one has the record of the whole run, or one line that refuses.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ import pytest
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Key, Ledger
-from tests.fuzz.running import fuzz
+from tests.fuzz.running import fuzz, ran
 
 FILE = Path("ledger.sqlite")
 ROWS: dict[Key, BlockCounts] = {
@@ -58,14 +60,14 @@ def whole() -> bytes:
     return FILE.read_bytes()
 
 
-def _remove() -> None:
-    for path in Path().glob(f"{FILE.name}*"):
+def _remove(file: Path = FILE) -> None:
+    for path in file.parent.glob(f"{file.name}*"):
         path.unlink()
 
 
-def damage(rng: random.Random, data: bytes) -> None:
+def damage(rng: random.Random, data: bytes, file: Path = FILE) -> None:
     """Write a ledger with something wrong in it."""
-    _remove()
+    _remove(file)
     changed = bytearray(data)
     way = rng.randrange(6)
     if way == 0:
@@ -79,16 +81,16 @@ def damage(rng: random.Random, data: bytes) -> None:
         changed[start:end] = bytes(end - start)
     elif way == 3:
         changed = bytearray(rng.choice((b"", b"\0" * 100, data[:100], b"SQLite format 3\0", b"x")))
-    FILE.write_bytes(changed)
+    file.write_bytes(changed)
     if way == 4:
-        with closing(sqlite3.connect(FILE)) as connection, suppress(sqlite3.Error):
+        with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.Error):
             for _ in range(rng.choice((1, 1, 2))):
                 k = rng.randrange(len(ROWS))
                 connection.execute(rng.choice(STATEMENTS).format(k=k))
             connection.commit()
     if way == 5:
         suffix = rng.choice(("-wal", "-journal", "-shm"))
-        Path(f"{FILE}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
+        Path(f"{file}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
 
 
 def case(rng: random.Random) -> str:
@@ -121,3 +123,47 @@ def test_damaged_ledgers_give_back_what_was_written_or_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fuzz(120, case)
+
+
+RUN = "run soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1"
+SIZES = "--models 4 --references 4 --records 20 --transcripts 20 --attacks gap --budgets 1 -p r=3"
+COMMANDS = {
+    "run": (f"{RUN} --profile quick", "ledger.sqlite", "record.json"),
+    "attack": (f"attack soft-majority {SIZES}", "models.sqlite", "attack.json"),
+}
+"""The words of a command, its ledger, and its record."""
+OUT = Path("out")
+
+
+@cache
+def finished(name: str) -> tuple[bytes, bytes]:
+    """Return the ledger of a whole run and its record."""
+    words, ledger, record = COMMANDS[name]
+    assert ran([*words.split(), "--out", "out", "-q"]).code == 4
+    return (OUT / ledger).read_bytes(), (OUT / record).read_bytes()
+
+
+def resumed(rng: random.Random) -> str:
+    """Say what a run that is gone on with does wrong where its ledger is damaged."""
+    name = rng.choice(sorted(COMMANDS))
+    words, ledger, record = COMMANDS[name]
+    data, whole_record = finished(name)
+    damage(rng, data, OUT / ledger)
+    (OUT / record).unlink(missing_ok=True)
+    more = ["--resume"] if name == "run" else []
+    done = ran([*words.split(), "--out", "out", "-q", *more])
+    if done.wrong:
+        return done.wrong
+    if done.code in (2, 3):
+        told = done.err.strip()
+        return "" if "ledger" in told or "sqlite" in told else f"says {told[:300]}"
+    same = (OUT / record).read_bytes() == whole_record
+    return "" if same else f"{name}: exit {done.code}, and another record"
+
+
+@pytest.mark.slow
+def test_what_goes_on_with_a_damaged_ledger_is_whole_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fuzz(20, resumed)

@@ -19,7 +19,10 @@ from dpassay.attacks.services.http_service import WORDS, HttpFactory
 from dpassay.attacks.services.interface import Refusal, Service, Session
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.foreign.mechanism import ForeignSession
+from dpassay.targets.foreign.service import ForeignService, address_of
 from tests.fuzz import replies
+from tests.fuzz import test_process as programs
 from tests.fuzz.mutations import VALUES, mangled, mutated
 from tests.fuzz.running import fuzz
 
@@ -196,6 +199,48 @@ def test_wrong_replies_of_services_are_refused_or_read_as_they_are(
     monkeypatch.setattr(interface, "PAUSES", (0.0,))
     with service() as server:
         fuzz(500, lambda rng: case(rng, server))
+
+
+def sampled(rng: random.Random, server: Scripted) -> str:
+    """Say what is made of an audited service that goes wrong, in its replies or around them."""
+    lines = programs.script(rng) if rng.random() < 0.5 else []
+    lines = lines or [json.dumps(each).encode() for each in (replies.HELLO, replies.OK)]
+    lines += [json.dumps(replies.answers(rng, programs.SIZE)).encode()] * (3 - len(lines))
+    odd = rng.randrange(3)
+    sent = [response(rng, line) if k == odd else good(line) for k, line in enumerate(lines)]
+    told = _sampled(server, lines, sent)
+    return f"{[each[:200] for each in sent]}: {told}" if told else ""
+
+
+def _sampled(server: Scripted, lines: list[bytes], sent: list[bytes]) -> str:
+    server.responses = list(sent)
+    connection = ForeignService(address_of(server.url), SECONDS, 0, 1.0)
+    session = ForeignSession(lambda: connection, "its service")
+    try:
+        found = session.sample(programs.DATA, [0.0], programs.SIZE, 7)
+    except TargetError as error:
+        return f"says {error}" if "\n" in str(error) else ""
+    except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
+        return f"raises {type(error).__name__}: {error!s:.200}"
+    finally:
+        session.close()
+    # a word after the status may be missing
+    if any(each.split(b"\r\n")[0].split()[1:2] != [b"200"] for each in sent):
+        return "took what was no 200"
+    bodies = [line[: _length(each, line)] for line, each in zip(lines, sent, strict=True)]
+    return programs.otherwise(bodies, found)
+
+
+def _length(whole: bytes, body: bytes) -> int:
+    """Return what the first length in a response says, or all of it."""
+    found = re.search(rb"^Content-Length: (\d+)\r?$", whole.partition(b"\r\n\r\n")[0], re.MULTILINE)
+    return int(found[1]) if found else len(body)
+
+
+@pytest.mark.slow
+def test_wrong_responses_are_refused_or_read_as_they_are() -> None:
+    with service() as server:
+        fuzz(200, lambda rng: sampled(rng, server))
 
 
 BATCHES, OPEN = b'{"batches": true}', b'{"session": 5}'

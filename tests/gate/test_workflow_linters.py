@@ -164,21 +164,31 @@ OF_GITHUB = {
 """Expressions and conditions that were looked up in GitHub's reference; it ignores a wrong name."""
 
 
-def test_expressions_and_references_are_known(copied: Path) -> None:
-    for path in (*(copied / name for name in ACTIONS), *workflows(copied)):
+def unknown(folder: Path) -> set[str]:
+    """Return the expressions, steps and jobs that are named and not known."""
+    wrong: set[str] = set()
+    for path in (*(folder / name for name in ACTIONS), *workflows(folder)):
         text, document = path.read_text("utf-8"), read(path)
         inputs = document.get("inputs", {})
         known = OF_GITHUB | {f"inputs.{name}" for name in inputs}
         known |= {f"inputs.{name} == 'true'" for name in inputs}
         conditions = re.findall(r"^ +(?:- )?if: (.*)$", text, re.MULTILINE)
         found = {*conditions, *re.findall(r"\$\{\{ (.*?) \}\}", text)}
-        assert found <= known
+        wrong |= found - known
         assert text.count("${{") == len(re.findall(r"\$\{\{ .*? \}\}", text))
         ids = {step["id"] for step in steps(document) if "id" in step}
-        assert set(re.findall(r"steps\.(\w+)\.", text)) <= ids
+        wrong |= set(re.findall(r"steps\.(\w+)\.", text)) - ids
         jobs = document.get("jobs", {})
         assert all(job["runs-on"] == "ubuntu-latest" for job in jobs.values())
-        assert {job["needs"] for job in jobs.values() if "needs" in job} <= jobs.keys()
+        wrong |= {job["needs"] for job in jobs.values() if "needs" in job} - jobs.keys()
+    return wrong
+
+
+def test_expressions_and_references_are_known(copied: Path) -> None:
+    assert unknown(copied) == set()
+    plant(copied, "action.yml", "steps.gate.outputs.record", "steps.gaet.outputs.record")
+    plant(copied, WORKFLOW, "needs: dpassay", "needs: dpasay")
+    assert unknown(copied) == {"steps.gaet.outputs.record", "gaet", "dpasay"}
 
 
 @pytest.mark.parametrize("name", ACTIONS)

@@ -299,7 +299,9 @@ Common = tuple[Callable[[Any, Any], Any], Callable[[Any], float]]
 """An event `(answers, data)` that is neither rare nor sure, and its probability on some data."""
 
 
-def noise_of(scale: float, answer: Callable[[Any], Any] = np.sum) -> list[Common]:
+def noise_of(
+    scale: float, answer: Callable[[Any], Any] = np.sum, several: bool = False
+) -> list[Common]:
     """Half of all Laplace noise is at most scale ln 2 away, on the first and on the last answer."""
 
     def near(place: int) -> Common:
@@ -309,7 +311,9 @@ def noise_of(scale: float, answer: Callable[[Any], Any] = np.sum) -> list[Common
 
         return seen, lambda _: 0.5
 
-    return [near(0), near(-1)]
+    first, last = near(0), near(-1)
+    both: Common = (lambda y, data: first[0](y, data) == last[0](y, data), lambda _: 0.5)
+    return [first, last, both] if several else [first, last]
 
 
 def stopped_at(end: int) -> tuple[int, ...]:
@@ -334,7 +338,25 @@ def fresh_value(y: Array, data: Any) -> Any:
     return (np.abs(np.where(np.isfinite(y), y, np.nan) - data) <= 3 * math.log(2)).any(axis=1)
 
 
+def counted(k: int) -> list[Common]:
+    """Each answer of the truncated geometric mechanism."""
+
+    def answered(z: int) -> Common:
+        return lambda y, _: y == z, lambda data: float(exact.geometric_law(data[0], k)[z])
+
+    return [answered(z) for z in range(6)]
+
+
+def near_nothing(data: Array) -> float:
+    """P[|sum over a fresh half + noise| <= scale ln 2], one number at most being 1."""
+    scale = 1 / exact.amplified(1.0)
+    ends = scale * math.log(2) - data.sum(), -scale * math.log(2) - data.sum()
+    return 0.25 + float(below(ends[0], scale) - below(ends[1], scale)) / 2
+
+
 COMMON: dict[tuple[str, str], list[Common]] = {
+    ("noisy-hist-2", "function"): noise_of(0.1, answers, several=True),
+    ("noisy-hist-2", "twin"): noise_of(50, answers, several=True),
     ("noisy-max-3", "function"): [
         (lambda y, _: y <= 4, lambda data: float(below(4 - data, 2).prod()))
     ],
@@ -351,6 +373,8 @@ COMMON: dict[tuple[str, str], list[Common]] = {
             lambda data: exact.transcripts(data[[0, 9]], 2, 2, None)[0, 1],
         )
     ],
+    ("truncated-geometric", "function"): counted(3),
+    ("truncated-geometric", "twin"): counted(5),
     ("rare-refusal", "function"): [
         (
             lambda y, _: y[:, 0] == 1,
@@ -365,7 +389,15 @@ COMMON: dict[tuple[str, str], list[Common]] = {
             lambda data: 0.5 if np.ptp(data) else 1.0,
         )
     ],
+    ("epsilon-once", "function"): noise_of(1, answers, several=True),
+    ("epsilon-once", "twin"): noise_of(5, answers, several=True),
+    ("budget-per-asker", "function"): noise_of(1, several=True),
+    ("budget-per-asker", "twin"): noise_of(3, several=True),
+    ("fixed-sample", "twin"): [
+        (lambda y, _: np.abs(y) <= math.log(2) / exact.amplified(1.0), near_nothing)
+    ],
     ("cached-noise", "function"): noise_of(3, answers),
+    ("cached-noise", "twin"): noise_of(3, answers, several=True),
 }
 """More of the law, where the event that shows the loss says little of the noise."""
 

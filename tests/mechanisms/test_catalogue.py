@@ -140,6 +140,7 @@ def test_a_reading_of_one_size_is_asked_about_its_own_pairs_alone(
     """Other datasets, the default one included, have another size."""
     assert resolve("projected-walk-below").alone
     assert not resolve("projected-walk-error").alone
+    assert not resolve("stable-laplace-printed-scale").alone
     assert not resolve("projected-walk-below", {"n": "9"}).alone
     assert main(["run", "projected-walk-below", "projected-walk", "-p", "T=1", "--json", "-q"]) == 0
     results = json.loads(capsys.readouterr().out)["results"]
@@ -167,8 +168,15 @@ def test_nothing_is_put_into_the_mouth_of_a_paper_that_says_otherwise() -> None:
         for claim in resolve(name).claims:
             hedged = {"says", "without"} & set(claim.source.split())
             assert not (claim.status == "printed" and hedged), claim.source
-    for name, said in (
-        ("algorithm-3-hinge-loss", "without its conditions on the loss"),
-        ("equation-9-with-theorem-4", "the stability of Chaudhuri and Vinterbo 2013, Theorem 4"),
-    ):
-        assert said in resolve(name).claims[0].source
+    hinge, validated = (
+        resolve(name).claims[0].source
+        for name in ("algorithm-3-hinge-loss", "equation-9-with-theorem-4")
+    )
+    assert hinge.endswith("without its conditions on the loss")
+    assert "the stability of Chaudhuri and Vinterbo 2013, Theorem 4" in validated
+
+
+@pytest.mark.parametrize("name", ["random-choice", "data-split-overlooked"])
+def test_a_reason_stands_by_itself(name: str) -> None:
+    mechanism: Any = resolve(name).mechanism
+    assert [case.reason for case in mechanism.pairs() if case.reason.startswith("as before")] == []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
@@ -277,12 +278,23 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
         return FiniteLaw(log_p=np.log(p), error=0.0)
 
 
+def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64]:
+    """Chance under `law` that a count alone makes `two_sided` reject `against`, or less."""
+    share = LEVEL / (2 * law.p.size)
+    low, high = binom.ppf(share, DRAWS, against.p) - 1, binom.isf(share, DRAWS, against.p) + 2
+    for edge in (low, high):
+        inside, counts = (edge >= 0) & (edge <= DRAWS), np.asarray(edge, dtype=np.int64)
+        assert (two_sided(counts, DRAWS, against)[inside] * law.p.size < LEVEL).all()
+    return np.asarray(binom.cdf(low, DRAWS, law.p) + binom.sf(high - 1, DRAWS, law.p))
+
+
 def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(
     target: AuditTarget, group: PairGroup
 ) -> None:
     law, wrong, counts = counted(target, group, seed=21)
     p_values = two_sided(counts, DRAWS, law)
     assert p_values.min() * p_values.size >= LEVEL
+    assert power_of_two_sided(law, wrong).max() >= 0.9
     p_values = two_sided(counts, DRAWS, wrong)
     assert p_values.min() * p_values.size < LEVEL
 

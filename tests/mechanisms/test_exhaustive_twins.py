@@ -148,3 +148,11 @@ def test_the_theorem_is_verified_and_the_overview_refuted() -> None:
     for result, votes in ((theorem, 0.5), (printed, 1.0)):
         by_hand = math.log((1 + math.exp(3 * votes)) / (1 + math.exp(votes)))
         assert result.exact == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_counts_of_what_was_searched() -> None:
+    (result,) = exhaust("projected-walk", {"T": 1}, 2, 2)
+    assert result.evidence is not None
+    assert result.evidence.searched["datasets"] == 16
+    assert result.evidence.searched["pairs"] == 16 * 6 // 2
+    assert result.evidence.searched["cells"] == 16 * 6 * 2

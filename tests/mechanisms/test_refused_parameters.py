@@ -75,6 +75,7 @@ interface | base=soft-majority,r | base = ~'r' must have the form name=value
 interface | base=soft-majority,epsilon=2 | must be a parameter of the interface: -p epsilon=2
 interface | base=interface | base = 'interface': must be an algorithm that answers labels 0 and 1
 interface | base=7 | base = 7: must be a name of the catalogue
+interface | m=0 | m = 0: must be an integer in 1..10
 interface | m=11 | m = 11: must be an integer in 1..10
 interface | adversary=oracle | must be one of repeat, sweep, batch, adaptive
 interface | step=0 | step = 0: must be a finite number > 0
@@ -83,10 +84,12 @@ interface | epsilon=300.0 | epsilon = 900.0: must be 0 or a number in [1e-100, 7
 group | k=0 | k = 0: must be an integer >= 1
 group | k=13, base=stable-gaussian | must be so small that the promise for k records is one
 group | k=701 | k = 701
+group | k=13, base=stable-gaussian | k = 13: must be so small that the promise for k records is one
 group | base=group | must be an algorithm whose claims are about 'replace-one'
 group | base=averaged | base = 'averaged': must be an algorithm that promises DP
 group | base=soft-majority,epsilon=2 | must be a parameter of the group: -p epsilon=2
 subsampled | eta=nan | eta = nan: must be a number in (0, 1)
+subsampled | eta=0.001 | eta = 0.001: must be such that eta n rounds to 1
 subsampled | eta=0.999 | eta = 0.999: must be such that eta n rounds to 1
 subsampled | order=sorted | order = 'sorted': must be 'random' or 'kept'
 subsampled | n=1 | n = 1: must be an integer >= 2
@@ -120,6 +123,7 @@ stable-learner | n=9, calibration=lemma7 | must be so large that gamma n >= 1 fo
 stable-learner | calibration=both | calibration = 'both': must be 'outline' or 'lemma7'
 stable-learner | representative=random | must be one of least, greatest, middle
 stable-learner | cover=H | cover = 'H': must be 'labelings' or 'net'
+stable-learner | H=3 | H = 3: must be a hypothesis class
 stable-learner | H=trees | H = 'trees': must be one of thresholds, intervals
 stable-learner | H=halfspaces, points=9 | points = 9: must be an integer from 2 to 8
 stable-learner | feature=-1 | feature = -1: must be an integer >= 0
@@ -162,6 +166,7 @@ random-choice | release=model | release = 'model': must be
 histogram | alpha=0 | alpha = 0: must be a finite number > 0
 histogram | h=0.3 | h = 0.3: must be a number with 1 / h an integer
 histogram | h=0.001, d=3 | h = 0.001: must be
+histogram | H= | H = '': must be one or more widths
 histogram | H=0.1 x | H = '0.1 x': must be
 histogram | n=10, m=10 | n = 10: must be an integer above m = 10
 histogram | m=-1 | m = -1: must be an integer >= 0
@@ -172,6 +177,7 @@ histogram | low=1.0, high=1.0 | low, high
 histogram | release=some | release = 'some': must be one of all, count
 histogram | release=comparison, h=1.0 | h = 1.0: must be so small
 example61-exponential | alpha=inf | alpha = inf: must be a finite number > 0
+example61-exponential | l=1 | l = 1: must be an integer from 2 to 6
 example61-exponential | l=7 | l = 7: must be an integer from 2 to 6
 example61-exponential | feature=-1 | feature = -1: must be
 example61-exponential | m=-1 | m = -1: must be
@@ -183,10 +189,12 @@ example61-exponential | scale=b | scale = 'b': must be
 pate | gamma=inf | gamma = inf: must be a finite number > 0
 private-knn | gamma=0 | gamma = 0: must be a finite number > 0
 private-knn | k=1.5 | k = 1.5: must be an integer >= 1
+pate-data-dependent | lead=0 | integer from 1 to r = 25
 pate-data-dependent | lead=26 | integer from 1 to r = 25
 pate-gaussian | sigma=-1 | sigma = -1: must be a finite number > 0
 distance-to-instability | distance=gap | 'replacements' or 'margin'
 private-knn-gaussian | sigma=0 | sigma = 0:
+private-knn-gaussian | q=0 | q = 0:
 private-knn-gaussian | q=1.5 | q = 1.5:
 private-knn-gaussian | delta=0 | delta = 0:
 private-knn-gaussian | k=0 | k = 0:
@@ -194,6 +202,7 @@ dp-sgd | sigma=0 | sigma = 0: must be a finite number > 0
 dp-sgd | C=0 | C = 0: must be a finite number > 0
 dp-sgd | eta=-1 | eta = -1: must be a finite number > 0
 dp-sgd | T=1.5 | T = 1.5: must be an integer >= 1
+dp-sgd | q=0 | q = 0: must be a number in (0, 1]
 dp-sgd | q=1.5 | q = 1.5: must be a number in (0, 1]
 dp-sgd | delta=1 | delta = 1: must be a number in (0, 1)
 dp-sgd | release=weights | 'score' or 'label'

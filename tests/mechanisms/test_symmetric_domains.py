@@ -43,8 +43,14 @@ CASES: list[tuple[str, dict[str, Any], int, int | tuple[int, ...]]] = [
 ]
 NAMES = [f"{name} {' '.join(f'{k}={v}' for k, v in given.items())}" for name, given, *_ in CASES]
 
+DEAR = {"soft-majority", "subsampled", "group"}
 
-@pytest.mark.parametrize(("name", "given", "n", "points"), CASES[::3], ids=NAMES[::3])
+
+@pytest.mark.parametrize(
+    ("name", "given", "n", "points"),
+    [pytest.param(*case, marks=pytest.mark.slow if case[0] in DEAR else ()) for case in CASES],
+    ids=NAMES,
+)
 def test_symmetry_finds_what_enumeration_finds(
     name: str, given: dict[str, Any], n: int, points: int | tuple[int, ...]
 ) -> None:

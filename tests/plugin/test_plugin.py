@@ -265,3 +265,19 @@ def test_a_searched_function_fails_with_the_event_and_the_pair(tmp_path: Path) -
     ):
         assert part in text
     assert path.is_file()
+
+
+def shared(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    """One noise for all answers of a run, so that their differences carry none."""
+    near = np.abs(queries[:, None, 0] - data.X[None, :, 0]) < 0.5
+    return near @ data.y + rng.laplace(scale=2.0, size=(size, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
+def test_answers_taken_together_refute_what_each_alone_does_not(tmp_path: Path) -> None:
+    few: dict[str, Any] = {"path": tmp_path / "w.json", "budget": 400, "executor": "inline"}
+    few |= {"claim": DP(epsilon=1.0), "data": (np.arange(8.0)[:, None] / 8, np.arange(8) % 2)}
+    for together in (False, True):
+        found = assayed(shared, rerun="python -m pytest x.py", together=together, **few)
+        assert (found.verdict == "refuted") is together

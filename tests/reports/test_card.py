@@ -15,6 +15,9 @@ from dpassay import DP, Answers, audit
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.pairs import FlipLabel, Pairs
+from dpassay.record.run_record import result_json
+from dpassay.reports.run.markdown import to_markdown
+from dpassay.reports.run.page.html import to_html
 
 mpl.use("Agg")
 
@@ -84,8 +87,35 @@ def loud(data: Any, size: int, rng: np.random.Generator) -> Any:
     return data.sum() + rng.laplace(scale=0.3, size=size)
 
 
-def test_a_search_is_said_to_have_found_the_pair(few_pairs: None) -> None:
+NOT_SAID = (
+    *("Every query was looked at by itself", "at one of the 1 pair", "screening included"),
+    *("Screening trials of every pair", "an enumerated domain", "(searched)."),
+    *("Blind elsewhere.", "choose pairs and queries"),
+)
+"""What is not true of a search, or not English."""
+AMONG = "1 true answer, which a change moves by at most 1"
+
+
+def test_a_search_is_said_to_have_found_the_pair(few_pairs: None, make: Any) -> None:
     few: dict[str, Any] = {"budget": 600, "executor": "inline", "stop_early": False}
-    told = repr(audit(loud, claim=DP(epsilon=1.0), data=Answers(1), **few))
+    found = audit(loud, claim=DP(epsilon=1.0), data=Answers(1), **few)
+    told = repr(found)
     assert "at the pair that a search found (claimed: at most 1)" in told
     assert "inf" not in told
+    record = make.record(result_json(found, 0.999), data=None)
+    page, text = to_html(record), to_markdown(record)
+    assert [each for each in NOT_SAID if each in page or each in text] == []
+    for each in (f"pairs that were searched for among {AMONG}", f"Searched among {AMONG}: "):
+        assert each in page
+    assert "that it began with, " in page
+    assert "There may be worse pairs." in page
+    for each in (
+        "All that one run returns is one output.",
+        "that the search began with, would have led the audit to refute the claim",
+        "the rounds of the search were rehearsed on drawn counts",
+        "The search spends none of α, because none of its trials is in the bound.",
+        f"Pairs were searched for among {AMONG}.",
+        "search included",
+    ):
+        assert each in page
+        assert each in text.partition("## Reproduce")[2]

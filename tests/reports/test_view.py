@@ -168,13 +168,12 @@ def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:
 
 
 def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
-    """Beside a sampled result; where all are sampled, nothing limits the note."""
-    (note,) = (
-        note
-        for note in make_view(make.record(make.sampled("a", "not refuted"))).notes
-        if "'detectable'" in note.lower()
-    )
-    assert note.startswith("'Detectable'")
+    """The note on what is detectable is about sampled results, and says so where not all are."""
+    results = [make.sampled("a", "not refuted"), make.computed("b", "not refuted")]
+    for number, start in ((1, "'Detectable'"), (2, "For sampled results,")):
+        notes = make_view(make.record(*results[:number])).notes
+        (note,) = (note for note in notes if "'detectable'" in note.lower())
+        assert note.startswith(start)
 
 
 @pytest.mark.parametrize("kind", ["Stability", "ScoreStability", "Accuracy"])

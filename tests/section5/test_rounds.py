@@ -113,5 +113,6 @@ def test_a_folder_of_other_data_is_refused(written: bytes, tmp_path: Path) -> No
 @pytest.mark.parametrize("wrong", [{"repetitions": 0}, {"folds": 11}, {"folds": 0}])
 def test_sizes(wrong: dict[str, int]) -> None:
     assert tasks(Size(repetitions=2))[:60] == tasks(Size(repetitions=1))
+    assert len(tasks(Size())) == 600
     with pytest.raises(InvalidInput, match=f"^{next(iter(wrong))} = "):
         Size(**wrong)

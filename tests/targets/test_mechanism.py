@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 import dpassay
 from dpassay import DP, InvalidInput, Labelled, Mechanism, audit, bernoulli_law, replace_one
+from dpassay.cli.main import main
 from dpassay.mechanism import FunctionMechanism, Trainer, offers
 from dpassay.pairs import FlipLabel
-from dpassay.record.run_record import result_json
 from dpassay.targets.adapter import Adapted, full, given, is_mechanism, is_trainer
 from tests.core.toys import WithWorstCase, target_of
 
@@ -162,10 +163,13 @@ class Alone(WithWorstCase):
     alone = True
 
 
-def test_a_user_s_mechanism_can_be_alone() -> None:
+ALONE = Alone(table=((0.5, 0.5), (0.3, 0.7)))
+
+
+def test_a_user_s_mechanism_can_be_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """Then it is looked at on its own worst case only."""
-    found = audit(Alone(table=((0.5, 0.5), (0.3, 0.7))), mode="exact")
-    entry = result_json(found, 0.999)
+    assert main(["run", f"{__name__}:ALONE", "--json", "-q"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["results"]
     assert (entry["verdict"], entry["searched"]["pairs"]) == ("not refuted", 1)
 
 

@@ -25,6 +25,7 @@ def test_the_section_is_written_from_the_figures() -> None:
 def test_a_simulation_comes_out_again(name: str) -> None:
     found = simulated(cases(capacity.cluster_of(FACTS))[name], SHARDS)
     assert found.again == FACTS["simulated"][name]["again"]
+    assert (found.again > 0) == ("loss" in name)
     assert found.seconds == pytest.approx(FACTS["simulated"][name]["seconds"], abs=1e-3)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -126,6 +127,11 @@ def truncated(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:5000])
 
 
+def scrambled(path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + np.random.default_rng(0).bytes(len(whole) - 100))
+
+
 def newer(path: Path) -> None:
     damage(path, "PRAGMA user_version = 99")
 
@@ -136,6 +142,7 @@ def newer(path: Path) -> None:
         (noise, "is no ledger of dpassay", False),
         (foreign, "is no ledger of dpassay", False),
         (truncated, "is damaged", True),
+        (scrambled, "is damaged", True),
         (newer, "has version 99, not 5", True),
     ],
 )
@@ -195,6 +202,29 @@ def test_a_read_only_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert path.exists()
     with pytest.raises(LedgerError, match="readonly"):
         Ledger(path.parent / "new.sqlite", resume=False).keep([row()])
+
+
+def write_all(path: Path, start: Any) -> None:
+    start.wait()
+    with Ledger(path, resume=True) as ledger:
+        for first in range(0, 200, 2):
+            ledger.keep([row(first)])
+
+
+def test_two_processes_write_the_same_rows(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    start, path = context.Event(), tmp_path / "ledger.sqlite"
+    writers = [context.Process(target=write_all, args=(path, start)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    start.set()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    connection = sqlite3.connect(path)
+    counted = connection.execute("SELECT count(*), count(DISTINCT first) FROM work")
+    assert counted.fetchone() == (100, 100)
+    connection.close()
 
 
 def test_the_key_of_a_dataset_tells_everything_apart() -> None:

@@ -103,6 +103,7 @@ def test_small_budgets(
     assert all(0 < defect.probability <= ALPHA for defect in found.defects)
     assert len(found.remarks) == bool(remark)
     assert remark in "".join(found.remarks)
+    assert remark != ONE_ANSWER or found.remarks == (ONE_ANSWER,)
     assert any("one answer only" in each for each in found.untold) == (limit == 1)
 
 

@@ -234,6 +234,7 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     (f"{MODULE}:honest --epsilon 1 --transcripts 5", 2, "--transcripts = 5"),
     (f"{MODULE}:honest soft-majority", 2, "soft-majority: no such option or argument"),
     (f"{MODULE}:failing_factory", 3, "raised OSError"),
+    (f"{MODULE}:failing", 3, "ZeroDivisionError"),
 ])  # fmt: skip
 def test_errors_in_one_line(
     words: str, code: int, said: str, capsys: pytest.CaptureFixture[str]

@@ -91,6 +91,13 @@ def _stopped():
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def _deaf():
+    for number in range(1, 65):
+        with suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_IGN)
+    linger()
+
+
 def _rewrites():
     """Keep a forged record over the real one, from a process that lives on."""
     until = time.monotonic() + 15
@@ -105,6 +112,7 @@ for _kind, _work in {
     "daemon": linger,
     "nameless_daemon": _nameless,
     "stopped_daemon": _stopped,
+    "deaf_daemon": _deaf,
     "hydra": _hydra,
 }.items():
     globals()[_kind] = do(lambda work=_work: start(work), _kind, "processes")
@@ -138,6 +146,16 @@ def busy_threads():
 
     for _ in range(3):
         threading.Thread(target=work, daemon=True).start()
+
+
+survives_its_parent = do(lambda: LIBC.prctl(PRCTL_PDEATHSIG, 0), "survives_its_parent", "processes")
+
+
+@hostile("processes")
+def leaves_its_session():
+    with suppress(OSError):
+        os.setsid()
+    os.setpgid(0, 0)
 
 
 @hostile("processes")
@@ -365,16 +383,19 @@ def blocks_every_signal():
 # ---- files
 
 
-def _write_beside(folder):
+def _write_beside(folder, kind="py"):
     """Make a file there; the tests remove it."""
-    name = f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.py"
+    name = f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.{kind}"
     (Path(folder) / name).write_text("# hostile\n")
     reached("code")
 
 
-def _replace(name, old, new):
+def _replace(name, old, new, *, anew=False):
     path = Path(name)
-    path.write_text(path.read_text().replace(old, new))
+    text = path.read_text().replace(old, new)
+    if anew:
+        path.unlink()
+    path.write_text(text)
 
 
 def _append(name, text):
@@ -387,6 +408,7 @@ _FAIR = ("0.02", "0.50")
 for _kind, _work in {
     "suppresses_itself": lambda: _append("dpassay.toml", SUPPRESSION),
     "raises_its_claim": lambda: _replace("dpassay.toml", "epsilon = 1.0", "epsilon = 9.0"),
+    "replaces_the_configuration": lambda: _replace("dpassay.toml", "= 1.0", "= 9.0", anew=True),
     "writes_a_baseline": lambda: _append("dpassay-baseline.json", "{}"),
     "rewrites_its_own_file": lambda: _append(__file__, "\n# changed\n"),
     "rewrites_a_neighbour": lambda: _replace("innocent.py", *_FAIR),
@@ -466,6 +488,14 @@ for _kind, _folder in {
     "writes_the_standard_library": lambda: Path(os.__file__).parent,
 }.items():
     globals()[_kind] = do(lambda folder=_folder: _write_beside(folder()), _kind, "files", "guarded")
+
+
+writes_a_path_file = do(
+    lambda: _write_beside(site.getsitepackages()[0], "pth"),
+    "writes_a_path_file",
+    "files",
+    "guarded",
+)
 
 
 @hostile("files", "guarded")

@@ -16,6 +16,7 @@ from scipy.stats import kstest
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
 from dpassay.data import Labelled, points
+from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput
 from dpassay.laws import NoiseLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.line_loss import most_on_the_line, worst_pair
@@ -220,6 +221,30 @@ def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
     assert own.exact >= 0.97 * worst
 
 
+@pytest.mark.parametrize(("algorithm", "loss"), list(zip(BOTH, ("logistic", "huber"), strict=True)))
+def test_exhaustive_mode_is_brute_force(algorithm: type[Scored], loss: str) -> None:
+    """Records (x, y), x in {1, 2} over a scale of 2: every dataset of 3, every replacement."""
+    edges = (-0.5, 0.0, 0.5, 0.6)
+    mechanism = algorithm(
+        n=3, m=0, loss=loss, feature_scale=2.0, lambda_=0.4, release="bins", edges=edges
+    )
+    form, values = twin_loss(loss, 0.5), (-1.0, -0.5, 0.5, 1.0)
+    tables = {}
+    for chosen in itertools.product(values, repeat=3):
+        above = [ABOVE[algorithm](t, [((v,), 1) for v in chosen], form, 0.4, 1.0) for t in edges]
+        tables[chosen] = np.log(-np.diff([1.0, *above, 0.0]))
+    worst = max(
+        float((tables[D] - tables[(*D[:i], v, *D[i + 1 :])]).max())
+        for D in tables
+        for i in range(3)
+        for v in values
+    )
+    for claim in dp(mechanism):
+        result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=3, points=2))
+        assert result.verdict == "not refuted"  # of bins, which are a part of the release
+        assert result.exact == pytest.approx(worst, abs=1e-9)
+
+
 @pytest.mark.parametrize(("alpha", "A"), [(1.0, 40.0), (1.0, 0.05), (4.0, 0.5)])
 def test_the_bound_for_the_line_is_met(alpha: float, A: float) -> None:
     """Never below what a grid finds, and less than 1 % above."""
@@ -284,6 +309,9 @@ def test_minimisers_are_no_farther_apart_than_is_claimed(loss: str, lam: float) 
         for v, new in itertools.combinations(grid, 2)
     )
     assert worst * lam * 3 / 2 <= dp(mechanism)[-1].epsilon * (1 + 1e-9)
+    if loss == "huber":
+        tight = OutputPerturbation(n=40, m=0, loss=loss, lambda_=lam * 5)
+        assert audit(tight, claim=dp(tight)[0], mode="exact").exact == pytest.approx(1.0, abs=1e-9)
 
 
 # scores

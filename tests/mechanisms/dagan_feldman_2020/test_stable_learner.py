@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpassay.data import Labelled
 from dpassay.engine.exact import two_sided
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner, sample_one
-from dpassay.mechanisms.dagan_feldman_2020.subsets import gather, law_by_sets
+from dpassay.mechanisms.dagan_feldman_2020.subsets import drawn, gather, hits, law_by_sets
 from dpassay.mechanisms.dagan_feldman_2020.threshold_law import (
     nodes,
     quadrature_error,
@@ -196,6 +197,18 @@ def test_numbers_out_of_range_have_no_law() -> None:
     learner = StableLearner(n=3000, gamma=0.9, calibration="lemma7")
     data = Labelled(np.arange(3000.0)[:, None], np.arange(3000) % 2)
     assert learner.distribution(learner.prepare(data), np.zeros((1, 1))) is None
+
+
+def test_hypergeometric_tables_and_hits() -> None:
+    table = drawn(10, 4, 3)
+    for j, i in itertools.product(range(4), repeat=2):
+        ways = math.comb(4, i) * math.comb(6, max(3 - j - i, 0)) if i <= 3 - j else 0
+        assert table[j, i] == float(Fraction(ways, math.comb(10, 3 - j)))
+    found = hits(np.array([1, 3, 2]), 2, often=True)
+    assert found is not None
+    expected = {(1, 1, 0): 3, (1, 0, 1): 2, (0, 2, 0): 3, (0, 1, 1): 6, (0, 0, 2): 1}
+    known = dict(zip(map(tuple, found[0].tolist()), 15 * found[1], strict=True))
+    assert known == pytest.approx(expected)
 
 
 def assert_drawn(learner: StableLearner, data: Labelled, queries: Any, seed: int) -> None:

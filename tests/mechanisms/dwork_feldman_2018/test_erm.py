@@ -97,7 +97,7 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> 
 def test_no_pair_in_the_plane_exceeds_the_corrected_rate(loss: str, lam: float | None) -> None:
     """The largest change of any prediction is L_f ||w - w'||; a record is replaced by its mirror
     image, where the others push along the first axis, or by any other."""
-    erm, rng = ERM(n=6, loss=loss, lambda_=lam), np.random.default_rng(2)
+    erm, rng, most = ERM(n=6, loss=loss, lambda_=lam), np.random.default_rng(2), 0.0
     for trial in range(40):
         angle = rng.uniform(0, 2 * np.pi, size=7)
         X, y = np.stack([np.cos(angle), np.sin(angle)], axis=1), rng.integers(2, size=7)
@@ -106,7 +106,8 @@ def test_no_pair_in_the_plane_exceeds_the_corrected_rate(loss: str, lam: float |
         state = erm.prepare(Labelled(X[:6], y[:6]))
         other = erm.update(state, Replace(0, X[6], int(y[6])))
         found = np.linalg.norm(state.w - other.w) - 2 * (state.distance + other.distance)
-        assert erm.L_f * found <= erm.claims[1].promised * (1 + 1e-9)
+        most = max(most, float(found))
+    assert 0 < erm.L_f * most <= erm.claims[1].promised * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -119,7 +120,7 @@ def test_the_twin_on_the_ball_in_three_dimensions(loss: str) -> None:
     phi = [twin_erm.features(tuple(x), 1.5, 2.0) for x in data.X.tolist()]
     records = list(zip(phi, data.y.tolist(), strict=True))
     slow = twin_erm.subgradient_descent(records, loss, 0.3, 0.1, steps=4_000)
-    np.testing.assert_allclose(w, slow, atol=2e-3)
+    np.testing.assert_allclose(w, slow, atol=2.5e-4)
     found, other = (twin_erm.objective(tuple(each), records, loss, 0.3) for each in (w, slow))
     assert found <= other + 1e-12
 

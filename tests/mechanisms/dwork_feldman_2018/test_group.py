@@ -134,6 +134,8 @@ def test_what_promises_nothing_any_more_is_left_out() -> None:
     assert [claim.promised for claim in Group(k=3, base="interface").claims] == [9.0]
     assert [claim.status for claim in Group(k=12, base="stable-gaussian").claims] == ["corrected"]
     assert Group(k=700).claims[0].promised == 700
+    with pytest.raises(InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25"):
+        Group(base=SoftMajority(epsilon=0.25), epsilon=2.0)
 
 
 @given(st.integers(1, 20), st.floats(1e-6, 5), st.floats(0, 1e-3))

@@ -16,6 +16,7 @@ from dpassay.mechanisms.dwork_feldman_2018.solver import (
     Problem,
     certified_distance,
     exact_dots,
+    lacking_slopes,
     least_in_ball,
     solve,
 )
@@ -141,3 +142,21 @@ def test_dots_are_rounded_once() -> None:
         exact = sum(Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True))
         assert float(exact) == found
     assert exact_dots(np.empty((0, 3)), np.empty((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "hinge"])
+def test_what_a_slope_lacks_is_what_the_definition_says(loss: str) -> None:
+    """e_i = l(a_i) - min over a of (l(a) - s_i (a - a_i)): how far the tangent must be lowered."""
+    rng = np.random.default_rng(9)
+    given = problem(loss, 30, 2, seed=9)
+    assert isinstance(given.loss, Kink)
+    low, high = given.loss.slopes(given.y)
+    everywhere = np.linspace(-3, 3, 601)  # the kinks are among them
+    for _ in range(20):
+        w, s = rng.normal(size=2), rng.uniform(low, high)
+        a = given.phi @ w
+        below = given.loss.value(everywhere[:, None], given.y) - s * (everywhere[:, None] - a)
+        expected = (given.loss.value(a, given.y) - below.min(axis=0)).mean()
+        found, more = (lacking_slopes(given, given.loss, w, s, hidden=h) for h in (0.0, 0.1))
+        assert found == pytest.approx(expected, rel=1e-9)
+        assert more > expected + 1e-3

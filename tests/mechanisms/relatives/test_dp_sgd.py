@@ -73,6 +73,9 @@ def test_the_sampled_claim_grows_up_to_that_of_all_records() -> None:
     (claim,) = DPSGD(T=9, sigma=3.0).claims
     assert isinstance(claim, GDP)
     assert claim.mu == 2.0
+    (sampled,) = DPSGD(T=9, sigma=3.0, q=0.5, delta=0.01).claims
+    assert isinstance(sampled, DP)
+    assert sampled.delta == 0.01
     mu = np.asarray(DPSGD(T=5, sigma=4.0).mu)
     whole, _ = Noise(kind="gaussian", scale=1.0).loss(mu, 1e-3, 1e-15)
     assert claims[-1] == pytest.approx(float(whole), rel=1e-4)

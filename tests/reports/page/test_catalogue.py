@@ -68,6 +68,15 @@ def test_links_between_the_pages_arrive(pages: dict[str, Page]) -> None:
             assert not target or there in pages
 
 
+def test_every_picture_has_its_numbers(pages: dict[str, Page]) -> None:
+    drawn = 0
+    for page in (pages[path] for path in set(pages) - {"index.html"}):
+        tables = [1 for tag, _, over in page.tags if tag == "table" and "figure" in over]
+        assert len(tables) == len(page.all("figure")) == len(page.all("svg"))
+        drawn += len(tables)
+    assert drawn == 8
+
+
 def test_pages_follow_each_other_in_the_order_of_the_catalogue(make: Any) -> None:
     record = two(make)
     walk, still = mechanism_pages(record).values()
@@ -138,9 +147,11 @@ def test_pages_of_an_earlier_run_go_and_nothing_else(make: Any, tmp_path: Path) 
     write(both | {"run": both["run"] | {"catalogue": False}}, ["html"], tmp_path)
     assert listing(tmp_path) == ["mine.html"]
     (tmp_path / FOLDER / "mine.html").unlink()
+    (tmp_path / "report.md").unlink()
     write(one, ["html", "json"], tmp_path)
+    assert listing(tmp_path)
     clear(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} <= {"report.md"}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_stale_page_that_cannot_be_removed_is_named(

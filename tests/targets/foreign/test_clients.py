@@ -1,4 +1,4 @@
-"""The clients of docs/process.md are those of examples/process; tests/docs audits them."""
+"""The clients of docs/process.md: they are those of examples/process, and they keep their claim."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dpassay import DP, Scalars, audit
 from dpassay.targets.foreign import process
 from dpassay.targets.foreign.mechanism import KEPT
 from tests.needed import lacks
@@ -70,3 +72,13 @@ def test_it_answers_by_its_seeds(language: str, tmp_path: Path) -> None:
     assert drawn([0.5, 1.0, 0.25], 2500, 0) == first
     assert drawn([0.5, 1.0, 0.25], 2500, 1) != first
     client.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["js", "c"])
+def test_it_keeps_its_claim_and_no_smaller_one(language: str, tmp_path: Path) -> None:
+    client = process(LANGUAGES[language](tmp_path))
+    for epsilon, verdict in ((1.0, "not refuted"), (0.25, "refuted")):
+        how: Any = {"data": Scalars(0, 1), "budget": 1000, "detect": 2.0}
+        result = audit(client, claim=DP(epsilon=epsilon), **how)
+        assert result.verdict == verdict, result.outcome.reason

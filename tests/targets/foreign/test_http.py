@@ -126,7 +126,7 @@ def test_a_service_is_reset_before_each_line(batch: int) -> None:
             drawn(release)
 
 
-@pytest.mark.parametrize("status", [429, 503, None])
+@pytest.mark.parametrize("status", [429, 500, 503, None])
 def test_what_may_go_better_is_asked_again(status: int | None) -> None:
     """A lost connection (None) too, one that was kept at once; with longer and longer pauses."""
     failures = iter([True] * (3 if status is None else 2))
@@ -207,6 +207,8 @@ def test_a_service_that_does_wrong_is_an_error(name: str) -> None:
         with pytest.raises(TargetError, match=said):
             drawn(release)
         assert time.monotonic() - began < 5
+    if name == "out of order":
+        assert service.ops() == ["hello", "hello"]
 
 
 @pytest.mark.parametrize("reply", [DRIP, (503, "later")])

@@ -233,6 +233,20 @@ def test_low_bits_of_a_program_are_looked_at_where_it_is_asked_for(tmp_path: Pat
     assert "lowest bit" in str(found[0])
 
 
+@pytest.mark.slow
+def test_a_failure_on_one_side_alone_refutes(tmp_path: Path) -> None:
+    body = """
+def answer(data, asked):
+    rng = random.Random(asked["seed"])
+    fails = lambda: sum(data) > 0.5 and rng.random() < 0.2
+    one = lambda: {"error": {"type": "E"}} if fails() else rng.random()
+    return [one() for _ in range(asked["size"])]
+serve(answer)
+"""
+    result = audit(server(tmp_path, body), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=1000)
+    assert result.verdict == "refuted", result.outcome.reason
+
+
 SLOW = """
 import time
 def answer(data, asked):

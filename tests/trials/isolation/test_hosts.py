@@ -250,6 +250,24 @@ def test_a_host_that_dies_says_how(
     assert host().call("count") == {"done": 0}
 
 
+def scribbles() -> None:
+    for number in range(3, 64):
+        with suppress(OSError):
+            os.set_blocking(number, False)
+            os.write(number, b"\x7f" * 64)
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(
+    host: Callable[..., Host],
+) -> None:
+    one, other = host(), host()
+    with pytest.raises(Lost, match="the worker wrote over its connection"):
+        other.call("call", scribbles)
+    assert one.call("count") == {"done": 0}
+
+
 def writes() -> None:
     while True:
         os.write(1, b"x\n" * 30_000)
