@@ -23,14 +23,12 @@ FINALISTS = 4
 more queries."""
 SHARE = 1 / 8
 """Of alpha, for a race."""
-RACERS, PART, MOST_LOOKS = 3, 2, 6
-"""The cells of which a race takes one, the part of the certification trials that it has at most,
-and how often it looks at them."""
-SCREENED, REACH, CHEAP = (32, 128, 512), 8, 1 / 6
-"""The trials per side that choose the cell, stage by stage. Each stage but the last certifies at
-most so many times as many. At given pairs, a later stage is left out if its screening takes more
-than this part of the trials that the whole audit certifies with. Numbers are cut by twice as many
-trials as the first stage has."""
+PART = 2
+"""The part of the certification trials that a race has at most."""
+PILOT, SCREENED, REACH, CHEAP = 32, (16, 64, 256), 16, 1 / 6
+"""The trials that cut numbers into bins, and those per side that choose the cell, stage by stage.
+Each stage certifies at most so many times as many. At given pairs, a later stage is left out if its
+screening takes more than this part of the trials that the whole audit certifies with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +50,11 @@ class Budget:
     def pilot(self) -> int:
         """Return after how many trials numbers are cut into bins."""
         return BLOCK
+
+    @property
+    def phase(self) -> str:
+        """Return the name of the screening trials."""
+        return "screen"
 
     @property
     def race(self) -> Race:
@@ -109,11 +112,13 @@ class Budget:
         return self.draws * min(1.0, queries * self.finalists(groups) / pairs)
 
     def races(self, groups: tuple[PairGroup, ...]) -> Iterator[Race]:
-        """Yield the stages of a race at given pairs.
+        """Yield the stages of a race at given pairs: one where there is a single cell.
 
         A stage whose screening is dear is left out, unless it is the first: a race must cost little
         where the claim holds.
         """
+        if sum(len(group.pairs) * len(group.queries) for group in groups) == 1:
+            return iter((self.race.alone,))
         few = CHEAP * self._most_screening(groups)
         return (each for each in self.race.stages if each.screened <= max(SCREENED[0], few))
 
@@ -143,10 +148,16 @@ class Race(Budget):
     screened: int = SCREENED[0]
 
     @property
+    def alone(self) -> Race:
+        """Return what a cell has that needs no choice."""
+        most = min(self.draws, REACH * SCREENED[-1])
+        return replace(self, draws=most, screened=SCREENED[0] // 2)
+
+    @property
     def stages(self) -> Iterator[Race]:
         """Return the stages of a race: the first has half of alpha, the next a quarter."""
         for stage, screened in enumerate(SCREENED, 1):
-            most = self.draws if screened == SCREENED[-1] else min(self.draws, REACH * screened)
+            most = min(self.draws, REACH * screened)
             if screened <= most:
                 part = self.alpha / 2**stage
                 yield replace(self, draws=most, screened=screened, alpha=part)
@@ -154,7 +165,12 @@ class Race(Budget):
     @property
     def pilot(self) -> int:
         """Return after how many trials numbers are cut into bins."""
-        return 2 * SCREENED[0]
+        return PILOT
+
+    @property
+    def phase(self) -> str:
+        """Return the name of the screening trials, which have the same coins on all sides."""
+        return "race"
 
     def finalists(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """One pair per query."""
@@ -164,7 +180,7 @@ class Race(Budget):
         """Few trials per dataset, of which a gross leak shows."""
         return (self.screened,) * len(groups)
 
-    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
-        """Return where alpha goes."""
-        spending = Budget.spending(self, groups, profiled=profiled)
-        return replace(spending, cells=1, looks=MOST_LOOKS)
+    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:  # noqa: ARG002
+        """Return where alpha goes: all of it bounds the one cell from below."""
+        spending = Budget.spending(self, groups, profiled=False)
+        return replace(spending, cells=1, bounded=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Lot, parts
-from dpassay.engine.guards import PROCESSES, Fresh, Guards, Place, drawn_afresh, singles, task
+from dpassay.engine.guards import Fresh, Guards, Place, drawn_afresh, task
 from dpassay.engine.testers.tester import Finalist
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.trials.blocks import BlockCounts, joined
@@ -79,11 +79,11 @@ class Certification:
 def screen(
     executor: Executor, groups: tuple[PairGroup, ...], budget: Budget, progress: Progress
 ) -> Screened:
-    """Run the screening trials of every pair."""
+    """Run the screening trials of every pair; those of a race have the same coins on all sides."""
     sizes = budget.screening_of(groups)
     done, total = 0, sum(len(group.pairs) for group in groups)
     tasks = [
-        Task(group=g, pair=pair, phase="screen", size=sizes[g])
+        Task(group=g, pair=pair, phase=budget.phase, size=sizes[g])
         for g, group in enumerate(groups)
         for pair in (None, *range(len(group.pairs)))
     ]
@@ -124,8 +124,7 @@ def certified_afresh(
     if missing:
         phase, rows, first = missing[0]
         wanted = [(phase, rows, range(first, first + len(missing)))]
-        wanted += [] if first else [singles(PROCESSES * rows, few=True)]
-        (drawn, *_), _ = drawn_afresh(executor, sides, wanted, screened.fresh)
+        (drawn,), _ = drawn_afresh(executor, sides, wanted, screened.fresh)
         for place, lot in enumerate(missing):
             screened.lots.setdefault(lot, {}).update({side: drawn[side][place] for side in sides})
     counts = {

@@ -15,7 +15,6 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.stats.health import Array, Calls, log_average, log_copied, log_uneven, log_varied
 from dpassay.targets.groups import PairGroup
-from dpassay.trials.blocks import BlockCounts, blocks, where
+from dpassay.trials.blocks import ONE_BY_ONE, BlockCounts, blocks, where
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Piece, Task, unrepeatable
 
@@ -45,11 +44,10 @@ may agree by chance, and so few trials show no other guard that they are copies.
 as certified, of which a part might refute nothing."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most. In all, they are at most half as many as the
-certification trials; an eighth in a race and where a refutation is replayed."""
+certification trials; an eighth where a refutation is replayed."""
 PROCESSES = 16
-"""New processes that draw the trials of a race before its first look, and half as many before each
-later one. What a process keeps then differs from process to process. The first of them also make
-the calls of one row."""
+"""New processes that draw the trials of a race before its first look, and a quarter as many before
+each later one. What a process keeps then differs from process to process."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
@@ -159,17 +157,16 @@ class Guards:
             if seen not in self.fresh
         }
         self.fresh[seen] = {}
-        raced, looks = len(self.lots) > 1, self._looks[: int(confirmed)]
-        # a race made its calls of one row before its first look
-        beside = PROCESSES * min(self.lots, key=itemgetter(2))[1] if raced else self.draws
-        wanted = [singles(beside, few=confirmed or raced), *looks]
-        (single, *_), repeated = drawn_afresh(self.executor, sides, wanted, self.fresh, [*again])
+        # a race makes calls of one row only
+        wanted = [singles(self.draws, few=confirmed), *self._looks[: int(confirmed)]]
+        wanted = [] if self.lots[0][0] in ONE_BY_ONE else wanted
+        drawn, repeated = drawn_afresh(self.executor, sides, wanted, self.fresh, [*again])
         for piece, one in zip(again, repeated, strict=True):
             side = piece.task.group, piece.task.pair
             if self.executor.seeded and one.marks[0] != self.certified[side].marks[again[piece]]:
                 raise TargetError(unrepeatable(self._change(side)))
         unlike = {}
-        for side, lots in single.items():
+        for side, lots in drawn[0].items() if drawn else ():
             some = np.stack([each.calls.sum(axis=0) for each in lots])
             unlike[side] = _unlike(self.certified[side].calls.sum(axis=0), some)
         self._judge(unlike, SINGLE)
@@ -273,7 +270,7 @@ def worth_of(drawn: Mapping[Place, Sequence[Calls]], query: int) -> dict[Place, 
 
     Trials that depend on each other make luck likelier, even where no guard detects it.
     """
-    spread = max(1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values()))
+    spread = dispersion(drawn, query)
     counts = {side: np.concatenate(list(each)).sum(axis=0) for side, each in drawn.items()}
     return {side: np.rint(each / spread).astype(np.int64) for side, each in counts.items()}
 
@@ -307,20 +304,20 @@ def _alike(before: Calls, lots: list[Calls]) -> Array:
     return _mean(_unlike(before, whole), _mean(log_varied(calls), log_copied(whole)))
 
 
-def _dispersion(sides: Iterable[Sequence[Calls]]) -> float:
-    """Return about how many times as much counts of lots vary as those of independent trials.
+def dispersion(drawn: Mapping[Place, Sequence[Calls]], query: int) -> float:
+    """Return about how many times too much the counts of lots vary, at least 1.
 
     Pearson's statistic over its degrees of freedom: 1 is expected where nothing is kept, and with a
     pool of k answers a process, of which each lot draws m, 1 + m / k.
     """
     statistic, freedom = 0.0, 0
-    for side in sides:
-        lots = np.stack([lot.sum(axis=0) for lot in side])
+    for side in drawn.values():
+        lots = np.stack([lot[:, query].sum(axis=0) for lot in side])
         lots = lots[:, lots.any(axis=0)]
         expected = np.outer(lots.sum(axis=1), lots.sum(axis=0)) / lots.sum()
         statistic += float(((lots - expected) ** 2 / expected).sum())
         freedom += (len(lots) - 1) * (lots.shape[1] - 1)
-    return statistic / max(1, freedom)
+    return max(1.0, statistic / max(1, freedom))
 
 
 def _mean(one: Array, other: Array) -> Array:

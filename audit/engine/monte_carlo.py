@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import MOST_LOOKS, RACERS, Budget, Race
+from dpassay.engine.budget import Budget, Race
 from dpassay.engine.certification import (
     Certification,
     Counts,
@@ -28,13 +26,14 @@ from dpassay.engine.certification import (
 )
 from dpassay.engine.directions import OpenExecutor, learned
 from dpassay.engine.evidence import Cell, Evidence, Lot
-from dpassay.engine.guards import LOOKS, PROCESSES, Place, worth_of
+from dpassay.engine.guards import LOOKS, PROCESSES, Place, dispersion
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.tester import CellEffort, Finalist, Tester
 from dpassay.errors import TargetError
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
-from dpassay.stats.power import SCREEN_ALPHA, Screening
+from dpassay.stats.paired import Joint, just_above, needed
+from dpassay.stats.power import Screening
 from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, foretell, searched
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins, Coding, Labels, Pilot, Rounded, bins_from
@@ -43,9 +42,10 @@ from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
-START, GROWTH = 0.7, 1.5
-"""The first look at a race follows this part of the trials that seem to be needed; from look to
-look, all trials grow by this factor."""
+GROWTH = 0.3
+"""From look to look of a race, all trials grow by this part."""
+EARLIEST = 64
+"""So many pairs of runs may say that all that a race may have will not do."""
 FIRST_PROOF = (
     "The audit ended with its first proof, and the leak may be far larger: --no-stop-early "
     "(stop_early = false) goes on and bounds it."
@@ -201,68 +201,53 @@ def raced_evidence(
     executor: Executor,
     progress: Progress,
 ) -> Evidence | None:
-    """Bound the leak of the cell that seems to need the fewest trials, as soon as they refute.
+    """Bound the leak of the cell that looks worst, as soon as its trials refute the claim.
 
-    They are drawn in new processes, where nothing is left of what the screening has seen. What was
-    screened fixes the sizes of all looks, and each look has its share of alpha. Return None where
-    the trials that the budget allows promise too little, or the last look does not refute.
+    Each run on S and its partner on S' start from the same generator state, in new processes where
+    nothing is left of what the screening has seen. Return None where the trials that the budget
+    allows do not refute, or promise too little.
     """
-    alpha = _spending(tester, groups, budget).each_lower
-    bounds = [
-        (-tester.lower(each, *_sides(screened, each), SCREEN_ALPHA).value, each.place, each)
-        for each in _finalists(tester, groups, screened, budget)
-    ]
-    some = [each for *_, each in sorted(bounds, key=lambda known: known[:2])[:RACERS]]
-    plans = [_planned(tester, each, _sides(screened, each), alpha, budget.draws) for each in some]
-    rows, found = min(plans, key=lambda plan: plan[0])
+    spending = budget.spending(groups, profiled=False)
+    some = _finalists(tester, groups, screened, budget)
+    found = max(some, key=attrgetter("leads"))
+    places = [(found.group, None), (found.group, found.pair)]
+    lines, enough = tester.lines(just_above(tester.promised)), needed(spending.each_lower)
     lots: list[Lot] = []
-    for look in range(MOST_LOOKS):
-        draws = sum(size for _, size, _ in lots)
-        more = PROCESSES if look == 0 else PROCESSES // 2
-        rows = rows if look == 0 else max(1, round(draws * (GROWTH - 1) / more))
-        if draws + more * rows > budget.draws:
-            break
-        progress("certifying", look, MOST_LOOKS)
-        lots += [("certify", rows, len(lots) + number) for number in range(more)]
+    phase = "paired"
+    for look in itertools.count():
+        drawn = sum(size for _, size, _ in lots)
+        more = PROCESSES if look == 0 else PROCESSES // 4
+        rows = max(1, round(drawn * GROWTH / more))
+        if drawn + more * rows > budget.draws:
+            return None
+        progress("certifying", drawn, budget.draws)
+        lots += [(phase, rows, len(lots) + number) for number in range(more)]
         trials = certified_afresh(executor, found, screened, lots)
-        drawn = {side: [screened.lots[lot][side].calls for lot in lots] for side in trials.counts}
-        either = worth_of(drawn, found.query), trials.counts
-        if all(_refutes(tester, found, counts, alpha) for counts in either):
-            proof = _evidence(tester, groups, screened, budget, executor, [found], trials)
-            first = {"first_proof": True, "notes": [FIRST_PROOF]}
-            return replace(proof, searched=proof.searched | first)
-        sides = trials.of(found)
-        leak, bound = tester.leak(*tester.seen(found, *sides)), tester.lower(found, *sides, alpha)
-        shrinks = math.sqrt(float(sides[0].sum()) / budget.draws)
-        if leak - (leak - bound.value) * shrinks <= tester.promised:
+        calls = {side: [screened.lots[lot][side].calls for lot in lots] for side in places}
+        one, other = (np.concatenate(calls[side])[:, found.query] for side in places)
+        joint = Joint.of(tester.payoffs, tester.unit, (one.T @ other).astype(float))
+        # trials that depend on each other count for less, even where no guard detects it
+        part = replace(joint, seen=joint.seen / dispersion(calls, found.query))
+        evidence = min(each.log_evidence(lines) for each in (joint, part))
+        wealth = joint.log_wealth(lines)
+        event, direction = np.unravel_index(int(wealth.max(axis=(2, 3)).argmax()), wealth.shape[:2])
+        if evidence >= enough:
             break
-    return None
-
-
-def _planned(
-    tester: Tester, each: Finalist, sides: tuple[Counts, Counts], alpha: float, most: int
-) -> tuple[int, Finalist]:
-    """Return how many trials per side each process draws before the first look, and their test.
-
-    `START` times as many as would just refute if they came out as what was screened; more than
-    `most` in all if even these would not.
-    """
-    screened = int(sides[0].sum())
-
-    def planned(rows: int) -> Finalist:
-        return replace(each, method=tester.choose(each.event, *sides, rows * PROCESSES, alpha))
-
-    def enough(rows: int) -> bool:
-        one, other = (
-            np.rint(rows * PROCESSES / screened * side).astype(np.int64) for side in sides
-        )
-        return tester.lower(planned(rows), one, other, alpha).value > tester.promised
-
-    every = range(1, most // PROCESSES + 1)
-    if not enough(every[-1]):
-        return every.stop, each
-    rows = every[bisect_left(every, True, key=enough)]
-    return max(1, round(START * rows)), planned(rows)
+        # sides that avoid each other show less than independent ones
+        phase = "apart" if joint.covariance(int(event)) < 0 else "paired"
+        promises = float(wealth.max()) / joint.pairs * budget.draws
+        if joint.pairs >= EARLIEST and promises < enough:
+            return None
+    found = replace(found, event=int(event), direction=int(direction))
+    bound = Bound(
+        value=joint.lower(tester.lines, tester.promised, spending.each_lower),
+        alpha=spending.each_lower,
+        method="paired",
+        joint=joint,
+    )
+    proof = _evidence(tester, groups, screened, budget, executor, [found], trials, bound)
+    first = {"first_proof": True, "notes": [FIRST_PROOF]}
+    return replace(proof, searched=proof.searched | first)
 
 
 def _refutes(
@@ -275,7 +260,7 @@ def _refutes(
 
 def _spending(tester: Tester, groups: tuple[PairGroup, ...], budget: Budget) -> Spending:
     spending = budget.spending(groups, profiled=tester.profiled)
-    return replace(spending, bounded=tester.bounded)
+    return replace(spending, bounded=spending.bounded and tester.bounded)
 
 
 def _evidence(
@@ -286,8 +271,12 @@ def _evidence(
     executor: Executor,
     finalists: list[Finalist],
     trials: Certification,
+    bound: Bound | None = None,
 ) -> Evidence:
-    """Bound what the trials of finalists show, once the guards have looked at them."""
+    """Bound what the trials of finalists show, once the guards have looked at them.
+
+    The `bound` of a race is made already, and there is none from above.
+    """
     spending = _spending(tester, groups, budget)
     # the guards look at the queries whose counts enter a bound, and only then there are bounds
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
@@ -296,8 +285,10 @@ def _evidence(
         for pair in (None, each.pair):
             bounded.setdefault((each.group, pair), set()).add(each.query)
     guards.varied(bounded)
-    alphas = spending.each_lower, spending.each_upper
+    alphas = spending.each_lower, spending.each_upper if bound is None else spending.alpha
     every = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
+    if bound is not None:
+        every = [_raced(each, bound) for each in every]
     badness = attrgetter("lower.value")
     cells = tuple(
         _with_profile(max(some, key=badness), trials, tester, spending)
@@ -306,7 +297,7 @@ def _evidence(
     worst = max(cells, key=badness)
     refuted = worst.lower.value > tester.promised
     # what a race certifies has been drawn in new processes already
-    confirmed = refuted and not isinstance(budget, Race)
+    confirmed = refuted and bound is None
     guards.asked_again(worst.group, worst.pair, confirmed=confirmed)
     if confirmed:
         at = worst.group, worst.pair, worst.query
@@ -322,7 +313,7 @@ def _evidence(
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=_largest(finalists, every, trials, tester, spending),
+        upper=worst.upper if bound else _largest(finalists, every, trials, tester, spending),
         cells=cells,
         worst=worst,
         groups=groups,
@@ -362,6 +353,7 @@ def _finalists(
                 bound, frequency = tester.apparent(event, one, other, looks)
                 method = tester.choose(event, one, other, budget.draws, spending.each_lower)
                 finalist = Finalist(
+                    leads=float(ranking[direction, pair]),
                     group=g,
                     pair=pair,
                     query=query,
@@ -375,9 +367,10 @@ def _finalists(
     return found
 
 
-def _sides(screened: Screened, each: Finalist) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    sides = screened.counts[each.group][:, each.pair, each.query]
-    return sides[each.direction], sides[1 - each.direction]
+def _raced(cell: Cell, bound: Bound) -> Cell:
+    """Return a cell with the bound of a race, and none from above."""
+    lower = replace(bound, counts=cell.lower.counts, histograms=cell.lower.histograms)
+    return replace(cell, lower=lower, upper=replace(cell.upper, value=math.inf, alpha=0.0))
 
 
 def _largest(
@@ -397,5 +390,7 @@ def _largest(
 
 
 def _with_profile(cell: Cell, trials: Certification, tester: Tester, spending: Spending) -> Cell:
+    if not spending.profiled:
+        return cell
     one, other = (trials.counts[cell.group, pair][cell.query] for pair in (None, cell.pair))
     return replace(cell, profile=tester.profile(one, other, spending.each_profile))

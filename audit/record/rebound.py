@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpassay.errors import InvalidInput, as_real, require
 from dpassay.record.comparer import Span
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
+from dpassay.stats.paired import Joint
 from dpassay.stats.power import Screening
 
 Raw = Mapping[str, Any]
@@ -51,8 +53,11 @@ def worst(bounds: Iterable[Span]) -> Span:
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """Bound a certified cell of a sampled result from below anew, by the same test and trials."""
     _require(alpha)
+    tester = kind_of(claim)
+    if joint := cell.get("joint"):
+        return Joint.from_json(joint).lower(tester.lines, claim.promised, alpha)
     try:
-        return kind_of(claim).lower_again(recorded_trials(cell), alpha)
+        return tester.lower_again(recorded_trials(cell), alpha)
     except InvalidInput as error:
         raise InvalidInput(f"cell of query {cell['query']}: {error}") from None
 
@@ -63,7 +68,7 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     It is inf where nothing bounds the leak.
     """
     _require(alpha)
-    return kind_of(claim).upper_again(recorded_trials(cell), alpha)
+    return math.inf if "joint" in cell else kind_of(claim).upper_again(recorded_trials(cell), alpha)
 
 
 def detectable_at_alpha(

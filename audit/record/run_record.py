@@ -147,6 +147,7 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "p0": number(cell.p0),
         "alpha": number(lower.alpha),
         "counts": None if lower.counts is None else asdict(lower.counts),
+        **({} if lower.joint is None else {"joint": lower.joint.as_json()}),
         "histograms": None if lower.histograms is None else asdict(lower.histograms),
         # what tells whether a profile is kept: few are, and all of one takes long
         "profile": None

@@ -143,7 +143,9 @@ def _trials(result: Result, bound: Bound) -> dict[str, Any] | None:
         found["parts"] = _parts(result.evidence.parts)
     if not result.target.seeded:
         spreads = {} if histograms is None else {"spreads": list(histograms.spreads)}
-        found["own_coins"] = {"alpha": bound.alpha, "method": bound.method} | spreads
+        fixed = "stouffer" if histograms is None else "betting"
+        method = bound.method if bound.joint is None else fixed
+        found["own_coins"] = {"alpha": bound.alpha, "method": method} | spreads
     return found
 
 

@@ -14,9 +14,7 @@ class Spending:
     no dependence can break. Direction, event and test of a cell are chosen on separate trials and
     analysed once, so none of them needs a correction.
 
-    Unless something is `bounded` from above, the lower bounds have its share. Where trials may end
-    at one of several `looks`, each look has an equal share, so that the bounds of all looks hold
-    together.
+    Unless something is `bounded` from above, the lower bounds have its share.
     """
 
     alpha: float
@@ -24,7 +22,6 @@ class Spending:
     queries: int
     profiled: bool = True
     bounded: bool = True
-    looks: int = 1
 
     @property
     def lower(self) -> float:
@@ -38,7 +35,7 @@ class Spending:
     @property
     def each_lower(self) -> float:
         """Error probability of the lower bound of one cell."""
-        return self.lower / (self.cells * self.looks)
+        return self.lower / self.cells
 
     @property
     def upper(self) -> float:
@@ -49,11 +46,11 @@ class Spending:
 
     @property
     def largest_upper(self) -> float:
-        """Return half of `upper`, for the bound on the largest leak at one look.
+        """Return half of `upper`, for the bound on the largest leak.
 
         It is undivided: an intersection-union test over everything certified.
         """
-        return self.upper / (2 * self.looks)
+        return self.upper / 2
 
     @property
     def each_upper(self) -> float:
@@ -72,7 +69,7 @@ class Spending:
         One per query is shown, that of the largest certified lower bound, which is a choice among
         all cells.
         """
-        return self.profile / (self.cells * self.looks)
+        return self.profile / self.cells
 
     def as_json(self) -> dict[str, Any]:
         """Return what went where."""
@@ -89,4 +86,4 @@ class Spending:
             )
         }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
-        return facts | parts | {"directions": 1, "tests": 1, "looks": self.looks}
+        return facts | parts | {"directions": 1, "tests": 1}

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
 from dpassay.stats.methods import EXACT_LAW
+from dpassay.stats.paired import Joint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,8 @@ class Bound:
     """A number that is wrong with probability at most `alpha`, proven for finite samples.
 
     `alpha` is 0 for a number that was computed instead of sampled; then it has no counts. `method`
-    is a key of `dpassay.stats.methods.METHODS`. An upper bound may be inf.
+    is a key of `dpassay.stats.methods.METHODS`. An upper bound may be inf. `joint` is what pairs of
+    runs from the same generator states showed, if the bound is made from them.
     """
 
     value: float
@@ -54,6 +56,7 @@ class Bound:
     method: str
     counts: Counts | None = None
     histograms: Histograms | None = None
+    joint: Joint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

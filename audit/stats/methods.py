@@ -11,6 +11,7 @@ METHODS = {
     "accuracy": "accuracy (total-variation) test of both labels",
     "betting": "betting on the difference of two bounded means",
     "proportion": "Clopper-Pearson of the proportion of bad random strings",
+    "paired": "betting on pairs of runs from the same generator states",
     "guesses": "right guesses at fair coins, Clopper-Pearson",
     "union": "intersection-union over events and directions",
 }

@@ -26,6 +26,11 @@ WIDER = ((1_000_000, 100_000), (100_000, 10_000))
 its trials is then next to nothing."""
 ROWS = 10_000
 """Trials of a call of `sample`, at most: arrays of more leave the processor's cache."""
+BASE = "base"
+COUPLED = ("race", "paired")
+"""Phases whose runs start from the same generator states on all datasets of a group."""
+ONE_BY_ONE = ("single", "paired", "apart")
+"""Phases whose runs are asked for one by one, each from a generator state of its own."""
 CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 16}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
@@ -60,9 +65,9 @@ def draw(
     `state` is that of the base dataset (`change` None) or of the changed one. Counts of
     disjoint blocks add up. The stream depends on the contents of the dataset, so all pairs that
     share a base share its trials, and the streams of a dataset and its neighbour are
-    independent. `phase` is `pilot`, `learn`, `screen`, `certify`, `fresh`, `single`, `confirm`
-    or `fit`, with the number of a lot but the first: trials of one phase are never used for
-    another.
+    independent but in a `COUPLED` phase. `phase` is one of these, `apart`, `pilot`, `learn`,
+    `screen`, `certify`, `fresh`, `single`, `confirm` or `fit`, with the number of a lot but the
+    first: trials of one phase are never used for another.
     """
     key = stream_key(target, group, change, phase=phase, seed=seed)
     drawn = draw_blocks(
@@ -84,14 +89,22 @@ def draw_blocks(
     rows: int,
 ) -> BlockCounts:
     """Run some blocks of `size` trials by calls of `rows` trials; `key` is that of `stream_key`."""
-    calls, marks = [], []
+    calls, marks, phase = [], [], phase_of(str(key[-1]))
+    coins = (*key[:-2], BASE, key[-1]) if phase in COUPLED else key
     for block in which:
-        rng, seen = stream(*key, block), []
+        shared, seen = stream(*coins, block), []
         # making a stream takes as long as drawing some thousand numbers from it
-        rounding = stream(*key, block, "rounding") if coding.rounds else None
+        rounding = stream(*coins, block, "rounding") if coding.rounds else None
         asked = rows_of_calls(size, range(block, block + 1), rows)
         drawn = [
-            target.sample(state, group.queries, trials, rng, where(change)) for trials in asked
+            target.sample(
+                state,
+                group.queries,
+                trials,
+                stream(*coins, block, call) if phase in ONE_BY_ONE else shared,
+                where(change),
+            )
+            for call, trials in enumerate(asked)
         ]
         for draws in drawn if coding.additive else [np.concatenate(drawn)]:
             counts, mark = coding.round(draws, rounding) if rounding else coding.count(draws)
@@ -117,8 +130,14 @@ def rows_of(phase: str, size: int) -> int:
 
     A phase may name its lot: `certify 2`.
     """
-    calls = CALLS.get(phase.partition(" ")[0], 1)
-    return 1 if phase == "single" else min(ROWS, block_of(size), max(1, size // calls))
+    name = phase_of(phase)
+    calls = CALLS.get(name, 1)
+    return 1 if name in ONE_BY_ONE else min(ROWS, block_of(size), max(1, size // calls))
+
+
+def phase_of(phase: str) -> str:
+    """Return a phase without the number of its lot."""
+    return phase.partition(" ")[0]
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
@@ -141,8 +160,11 @@ def blocks(size: int) -> range:
 def stream_key(
     target: AuditTarget, group: PairGroup, change: Change | None, *, phase: str, seed: int
 ) -> tuple[str | float, ...]:
-    """Return what the random streams of a dataset's trials are derived from, all but the block."""
-    side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
+    """Return what the random streams of a dataset's trials are derived from, all but the block.
+
+    The last two are the dataset and the phase.
+    """
+    side = BASE if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
     return (
         seed,
         target.name,

@@ -351,10 +351,8 @@ def _alpha(r: ResultView, run: Raw) -> tuple[str, ...]:
             f"{plain(spent['each_profile'])} at each cell"
         )
     once = "the certification trials were looked at once"
-    if spent["looks"] > 1:
-        once = (
-            f"the certification trials were looked at up to {spent['looks']} times, each time paid"
-        )
+    if any("joint" in cell for cell in r.raw["per_query"]):
+        once = "the test of pairs of runs may be looked at after every pair"
     choice = "direction, event and test" if r.words.events else "direction and test"
     free = f"Choosing the {choice} of each cell cost nothing: the screening chose them, and {once}."
     return f"{text}.", free

@@ -28,6 +28,7 @@ def predict(data, queries, size, rng):
     return (rng.random((size, len(queries))) < p).astype(int)
 """
 CONFIG = f"""{rewritten.CONFIG}
+stop_early = false
 target = "weakened:predict"
 name = "api"
 claim = {{ epsilon = 1.0 }}

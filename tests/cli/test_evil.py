@@ -79,7 +79,7 @@ class Unbuildable(Mechanism):
 AT_IMPORT = "import os\nos._exit(0)\n"
 DIED = "the worker died (exit code 0)"
 INLINE = {
-    "evil:sample_exits": f"{DIED} on the base dataset (screen trials ",
+    "evil:sample_exits": f"{DIED} on the base dataset (race trials ",
     "evil:patches_numpy": "",
     "evil:writes_into_data": "sample on the base dataset raised ValueError",
     "evil:is_strict": None,

@@ -197,7 +197,7 @@ def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(
     assert learned[0].pairs.changes == (FlipLabel(0),)
     assert sum(phase == "learn" for phase, _ in phases) == 1 + n
     assert sum(phase == "learn 0" for phase, _ in phases) == 1 + SHORTLIST
-    known = {"learn", "learn 0", "learn 1", "pilot", "screen", "certify"}
+    known = {"learn", "learn 0", "learn 1", "pilot", "race", "screen", "certify"}
     assert {phase for phase, _ in phases} == known
     assert evidence_of(result).searched["pairs"] == n
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.stateful import SERVICES, bit
 from dpassay import DP, Scalars, audit
-from dpassay.engine.guards import FIRST, Guards, Place, _dispersion
+from dpassay.engine.guards import FIRST, Guards, Place, dispersion
 from dpassay.errors import TargetError
 from dpassay.stats.bounds import Counts as Seen
 from dpassay.stats.lower_bounds import lower_bound
@@ -104,9 +104,10 @@ def test_trials_of_a_process_count_as_much_as_they_tell() -> None:
     rng = np.random.default_rng(0)
     p = [rng.binomial(50, 0.3, 400) / 50, np.full(400, 0.3)]
     ones = [rng.binomial(100, each) for each in p]
-    lots = [[np.array([[100 - x, x, 0]]) for x in each] for each in ones]
+    lots = [[np.array([[[100 - x, x, 0]]]) for x in each] for each in ones]
     # 100 draws from a pool of 50 answers vary 1 + 99/50 times as much; .3 is 4 standard errors
-    assert [_dispersion([each]) for each in lots] == pytest.approx([3 - 1 / 50, 1], rel=0.3)
+    found = [dispersion({(0, None): each}, 0) for each in lots]
+    assert found == pytest.approx([3 - 1 / 50, 1], rel=0.3)
 
 
 @pytest.mark.parametrize("name", ["pool of 50 bits", "every bit forty times"])

@@ -27,7 +27,7 @@ CLAIM: Record = {
     "status": "printed",
 }
 SPENDING: Record = {
-    **dict.fromkeys(("directions", "tests", "looks"), 1),
+    **dict.fromkeys(("directions", "tests"), 1),
     "cells": 2,
     "queries": 2,
     "alpha": 0.00025,

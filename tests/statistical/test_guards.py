@@ -37,6 +37,10 @@ HONEST = {
 }
 
 
+TOLD = {"own_seed", "noise_for_many_rows_only"}
+"""A run alone has no noise."""
+
+
 def audited(name: str, seed: int, **settings: Any) -> Result:
     found = getattr(dependent, name)
     function = found() if name in MAKERS else found
@@ -60,10 +64,17 @@ def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_trials_that_are_not_independent_are_an_error(name: str) -> None:
     for seed, budget in ((0, 400), (1, 2000)):
-        result = audited(name, seed, budget=budget, **who(name))
+        result = audited(name, seed, budget=budget, stop_early=False, **who(name))
         assert result.verdict == "error"
         assert "rng" in result.outcome.reason, "the cure"
         assert "\n" not in result.outcome.reason
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_a_race_refutes_what_one_run_tells_and_nothing_else(name: str) -> None:
+    for seed in (0, 1):
+        result = audited(name, seed, budget=400, **who(name))
+        assert (result.verdict == "refuted") is (name in TOLD), result.outcome.reason
 
 
 @pytest.mark.parametrize(("name", "verdict"), HONEST.items())
@@ -123,7 +134,7 @@ def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    assert verdicts(name, 10, **who(name)) == {"error": 10}
+    assert verdicts(name, 10, stop_early=False, **who(name)) == {"error": 10}
 
 
 @pytest.mark.slow

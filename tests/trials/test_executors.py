@@ -244,7 +244,8 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        (result,) = run(target(response(1.0)), budget=10_000, ledger=ledger, **who)
+        how: dict[str, Any] = {"budget": 10_000, "ledger": ledger, "stop_early": False}
+        (result,) = run(target(response(1.0)), **how, **who)
     assert result.evidence is not None
     found = rows(path)
     ends: dict[bytes, int] = defaultdict(int)

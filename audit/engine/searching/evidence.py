@@ -28,7 +28,7 @@ from dpassay.engine.monte_carlo import monte_carlo_evidence, raced_evidence
 from dpassay.engine.searching.drawing import Drawing, mine
 from dpassay.engine.searching.outlay import CHECKED, MOST_CHECKED, outlay
 from dpassay.engine.searching.pair_candidates import Candidate, is_sure, with_plain_event
-from dpassay.engine.searching.race import race
+from dpassay.engine.searching.race import RACE, race
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
@@ -134,7 +134,7 @@ def searched_evidence(
         deadline=Deadline(seconds=seconds),
     )
     if raced:
-        if early := _raced(search, points, budget.race):
+        if early := _raced(search, points, budget.race.alone):
             return early
         budget = budget.after_race
     # all pairs are known, and alpha is divided among them, before a trial that certifies is drawn
@@ -320,7 +320,8 @@ def _raced(search: Search, points: dict[Goal, Claim], budget: Race) -> Evidence 
     """Return what a race refutes, None where it refutes nothing."""
     spent, target = search.drawing.spent, search.drawing.target
     for share, racing, found, encoder in race(search):
-        part = replace(budget, alpha=share * budget.alpha)
+        draws = int(min(budget.draws, search.runs(RACE) / 2))
+        part = replace(budget, draws=draws, alpha=share * budget.alpha)
         try:
             goal, evidence = _certified(racing, found, encoder, points, part, raced_evidence)
         except TargetError as error:  # the search meets it again, and says why

@@ -39,8 +39,7 @@ def outlay(space: Space, pairs: int, draws: int) -> Outlay:
         alive = min(kept, alive) + more
     search = 2 * sum(several * trials for several, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * searching.closer(draws, min(searching.SURVIVORS[-1], alive))
-    halved = sum(2 + walking.EVENTS * (path.length - 1).bit_length() for path in paths_of(space))
-    search += 2 * walking.RUNS * (halved + len(space.outside))
+    search += walking.most(paths_of(space)) + 2 * walking.RUNS * len(space.outside)
     smaller = max(least, min(draws // 4, searching.MOST_SMALLER))
     return Outlay(
         pairs=pairs,

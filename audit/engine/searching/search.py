@@ -8,18 +8,20 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.detection.searches import Round
-from dpassay.engine.searching.drawing import Bases, Drawing
+from dpassay.engine.searching.drawing import PILOT, PILOTS, Bases, Drawing
 from dpassay.engine.searching.pair_candidates import (
     Candidate,
     Certainties,
@@ -30,7 +32,7 @@ from dpassay.engine.searching.pair_candidates import (
     rank_of,
     round_of,
 )
-from dpassay.engine.searching.walking import walked
+from dpassay.engine.searching.walking import most, walked
 from dpassay.errors import TargetError
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Outlook, outlook
@@ -75,8 +77,10 @@ SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_00
 ENOUGH_SETTLED; n / 16 if that is more, at most MOST_SETTLED."""
 SHORTER = 4
 """A search that goes on beyond what is certain has so many times fewer trials."""
-PORTIONS = 16
-"""Where time is limited, the clock is looked at so many times in a round."""
+PORTIONS, FEWEST, LITTLE = 16, 32, 4
+"""Where time is limited, the clock is looked at so many times in a round, and a pair has as many
+trials per side as there is time for, but so many at least. Paths are walked if that takes one in so
+many of the runs that are left."""
 clock = time.monotonic
 """Tells seconds; a test puts another one here."""
 
@@ -104,8 +108,17 @@ class Deadline:
 
     def left(self) -> Deadline:
         """Return one that begins now and ends when this one does."""
+        return Deadline(seconds=None if self.seconds is None else self.until(1.0))
+
+    @property
+    def gone(self) -> float:
+        """The part of the time that is used up."""
+        return 0.0 if self.seconds is None else 1 - self.until(1.0) / self.seconds
+
+    def until(self, part: float) -> float:
+        """Return the seconds until a part of the time is used up."""
         passed = clock() - self._started
-        return Deadline(seconds=None if self.seconds is None else max(0.0, self.seconds - passed))
+        return math.inf if self.seconds is None else max(0.0, part * self.seconds - passed)
 
     @property
     def note(self) -> str:
@@ -161,15 +174,21 @@ class Search:
         """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         proposals = self.space.first(rng, FIRST)
-        encoder = known or self.drawing.encoder(proposals, failures=failures)
-        alive = self._candidates(walked(self.drawing, encoder, paths_of(self.space)) + proposals)
-        draws = self.budget.draws
+        runs = self._affordable(PILOT, PILOTS, self.runs() / PORTIONS)
+        encoder = known or self.drawing.encoder(proposals, failures=failures, runs=runs)
+        paths = paths_of(self.space)
+        if most(paths) * LITTLE > self.runs():
+            paths = []
+        alive = self._candidates(walked(self.drawing, encoder, paths) + proposals)
+        draws, gone = self.budget.draws, self.deadline.gone
         parts = 1 if known is None else SHORTER
         for number, share in enumerate(shares(draws)):
             last = number == len(SURVIVORS)
             size = trials(share // parts, len(alive), draws, number)
+            part = gone + (1 - gone) * sum(SHARES[: number + 1]) / sum(SHARES)
+            size = max(min(FEWEST, size), self._affordable(size, len(alive), self.runs(part)))
             survivors = sum(each.rounds > 0 for each in alive)
-            looked = self._round(encoder, alive, size, number)
+            looked = self._round(encoder, alive, size, number, part)
             if self.deadline.ended and not self.deadline.round:
                 self.deadline.round = number + 1, len(SHARES)
             self._left_out(len(looked), survivors)
@@ -191,15 +210,15 @@ class Search:
         return found, encoder
 
     def _round(
-        self, encoder: Encoder, alive: list[Candidate], size: int, number: int
+        self, encoder: Encoder, alive: list[Candidate], size: int, number: int, part: float
     ) -> list[Candidate]:
         """Draw candidates and choose their events; in `PORTIONS` where time is limited.
 
-        A round then has its share of the time.
+        A round then ends with this part of the time.
         """
-        part = sum(SHARES[: number + 1]) / sum(SHARES)
         told = self.drawing.told(f"round {number + 1} of {len(SHARES)}", len(alive))
         step = max(1, len(alive) // (1 if self.deadline.seconds is None else PORTIONS))
+        step = int(np.clip(self.runs(part) / (2 * size * PORTIONS), 1, step))
         looked: list[Candidate] = []
         bases: Bases | None = None if self.deadline.seconds is None else {}
         failure: TargetError | None = None
@@ -223,6 +242,16 @@ class Search:
         if failure is not None and not looked and not (number and self.deadline.ended):
             raise failure
         return looked
+
+    def runs(self, part: float = 1.0) -> float:
+        """Return for how many runs the time is enough until a part of it is used up."""
+        pace = median(self.drawing.paces or [0.0])
+        return self.deadline.until(part) / pace if pace else math.inf
+
+    @staticmethod
+    def _affordable(size: int, pairs: int, runs: float) -> int:
+        """Return how many of `size` trials per side of pairs so many runs are, 4 at least."""
+        return int(np.clip(runs / (2 * pairs), min(4, size), size))
 
     def _early(self, encoder: Encoder, alive: list[Candidate]) -> Candidate:
         """Return the best of those that have been looked at, with an event chosen for good."""

@@ -74,6 +74,11 @@ def walked(drawing: Drawing, encoder: Encoder, paths: Sequence[Path]) -> list[Pr
     return mixed([(each for each in found if each is not None)], len(ways))
 
 
+def most(paths: Sequence[Path]) -> int:
+    """Return the runs of a walk at most."""
+    return 2 * RUNS * sum(2 + EVENTS * (path.length - 1).bit_length() for path in paths)
+
+
 def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> str:
     """Name the pairs outside of what the user described that are told apart for sure.
 

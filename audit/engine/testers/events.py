@@ -82,6 +82,11 @@ class Events(Tester):
         return half_line_masks(self.bins[0].size) if self.bins else self.answers.masks
 
     @property
+    def payoffs(self) -> Array:
+        """Return the events."""
+        return np.asarray(self.masks, dtype=np.int64)
+
+    @property
     def profiled(self) -> bool:
         """Return whether there is a privacy profile: for claims about all events."""
         return self.scale.profiled

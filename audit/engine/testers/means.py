@@ -27,6 +27,7 @@ from dpassay.errors import InvalidInput
 from dpassay.laws import Law, NoiseLaw
 from dpassay.numerics import number
 from dpassay.stats.betting import (
+    GRID,
     POINTS,
     Spreads,
     difference_lower,
@@ -34,6 +35,7 @@ from dpassay.stats.betting import (
     difference_upper,
 )
 from dpassay.stats.bounds import Bound, Histograms
+from dpassay.stats.paired import Line
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.ranking import CAUTION, ranked
 
@@ -60,6 +62,20 @@ class Predictions(Tester):
     def width(self) -> float:
         """The width of the range."""
         return self.limits[1] - self.limits[0]
+
+    @property
+    def payoffs(self) -> Array:
+        """Return the points of the grid."""
+        return np.arange(GRID + 1)[None]
+
+    @property
+    def unit(self) -> int:
+        """Return how many of them make the range."""
+        return GRID
+
+    def lines(self, leak: float) -> list[Line]:
+        """Return the largest difference of the means."""
+        return [(1.0, leak / self.width)]
 
     def leaks(self, law: Law) -> Leaks | None:
         """Return the values; the mean of a projected number is not its value."""

@@ -43,6 +43,11 @@ class Shares(Tester):
         """Return that both bounds are limits of one proportion."""
         return "proportion"
 
+    @property
+    def payoffs(self) -> Array:
+        """Return the one event."""
+        return np.array([[0, 1]])
+
     def leaks(self, law: Law) -> Leaks | None:
         """Return the proportion as a change of the probability of 'bad'."""
         finite = isinstance(law, FiniteLaw)

@@ -21,8 +21,10 @@ from dpassay.engine.readings import Leaks
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
+from dpassay.stats.paired import Line, lines_of
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import Profile
+from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import DIRECTIONS
 from dpassay.trials.encoders import Bins
 
@@ -35,9 +37,9 @@ NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
 class Finalist:
     """A cell that is to be certified, as the screening chose it before the certification trials.
 
-    `apparent` is a bound on its leak that chance alone lifts above 0 at any cell of one audit in a
-    hundred; it certifies nothing. `frequency` is its event's on the likelier side, `method` the
-    test that was chosen.
+    `leads` is how bad it looks beside others. `apparent` is a bound on its leak that chance alone
+    lifts above 0 at any cell of one audit in a hundred; neither certifies anything. `frequency` is
+    its event's on the likelier side, `method` the test that was chosen.
     """
 
     group: int
@@ -45,6 +47,7 @@ class Finalist:
     query: int
     direction: int
     event: int
+    leads: float
     apparent: float
     frequency: float
     method: Any
@@ -115,6 +118,20 @@ class Tester:
     def above(self) -> str:
         """Return how the upper bound is made; see `dpassay.stats.methods`."""
         return "union"
+
+    @property
+    def payoffs(self) -> Array:
+        """Return what pairs of runs are compared by: numbers (E, K) from 0 to `unit`."""
+        raise InvalidInput(NOT_SAMPLED)
+
+    @property
+    def unit(self) -> int:
+        """Return 1, as events are held or not."""
+        return 1
+
+    def lines(self, leak: float) -> list[Line]:
+        """Return which lines no payoff lies above if there is no larger leak."""
+        return lines_of(scale_of(self.claim).allowed(leak))
 
     def leaks(self, law: Law) -> Leaks | None:
         """Return how laws like this one are read; None where they cannot be."""

@@ -79,6 +79,6 @@ def test_it_answers_by_its_seeds(language: str, tmp_path: Path) -> None:
 def test_it_keeps_its_claim_and_no_smaller_one(language: str, tmp_path: Path) -> None:
     client = process(LANGUAGES[language](tmp_path))
     for epsilon, verdict in ((1.0, "not refuted"), (0.25, "refuted")):
-        how: Any = {"data": Scalars(0, 1), "budget": 1000, "detect": 2.0}
+        how: Any = {"data": Scalars(0, 1), "budget": 3000, "detect": 2.0}
         result = audit(client, claim=DP(epsilon=epsilon), **how)
         assert result.verdict == verdict, result.outcome.reason
