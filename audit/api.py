@@ -161,11 +161,7 @@ def audit(
     own = of_events(own, name) if claim is None and space is not None else own
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
     target = AuditTarget(
-        name=name,
-        address=address,
-        parameters=parameters,
-        mechanism=subject,
-        claims=own[:1],
+        name=name, address=address, parameters=parameters, mechanism=subject, claims=own[:1]
     )
     searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(

@@ -219,7 +219,7 @@ def _train(
     who: str,
     models: Sequence[int],
     training: Training,
-) -> Generator[NDArray[np.float64], None, None]:
+) -> Generator[Array, None, None]:
     """Yield what is seen of the models, in their order."""
     name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
     if training.cluster is not None:

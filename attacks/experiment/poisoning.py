@@ -95,12 +95,7 @@ def other_labels(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.i
 
 
 def surround(
-    records: Labelled,
-    places: NDArray[np.int64],
-    copies: int,
-    *,
-    seed: int,
-    distance: float = NEAR,
+    records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int, distance: float = NEAR
 ) -> Labelled:
     """Return near copies of some records with another label, `copies` for each."""
     require(is_count(copies), "--poison", copies, "an integer >= 1")

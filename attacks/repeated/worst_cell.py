@@ -52,7 +52,7 @@ class TranscriptCell:
         return f"{kind}{self.group.reason}; {self.change}"
 
     @property
-    def point(self) -> NDArray[np.float64]:
+    def point(self) -> Array:
         """The query, shape (1, d)."""
         return self.group.queries[self.query : self.query + 1]
 

@@ -93,12 +93,7 @@ def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked
             outcomes.append(measured(name, view, scores, given.membership))
     mine = given.views[0][1]
     told = separation(mine, given.reference) if len(given.reference) else np.empty(0)
-    attacked = Attacked(
-        name=given.name,
-        claim=None,
-        outcomes=tuple(outcomes),
-        exposure=told,
-    )
+    attacked = Attacked(name=given.name, claim=None, outcomes=tuple(outcomes), exposure=told)
     shift = given.shift or shift_of(mine, given.reference, given.membership)
     facts = {
         "kind": given.kind,

@@ -33,7 +33,7 @@ class Tabular:
         return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
 
     @property
-    def coded(self) -> NDArray[np.float64]:
+    def coded(self) -> Array:
         """Features and label as numbers, one column each; for looking at, not for learning."""
         data = self.X.assign(**{"label of dpassay": self.y}) if hasattr(self.X, "iloc") else None
         return rows_of((self.X, self.y) if data is None else data).values

@@ -47,15 +47,6 @@ def _sides(given: Any) -> int | tuple[int, ...]:
     return found[0] if len(found) == 1 else found
 
 
-def _processors(jobs: Any) -> str:
-    """Return how many processors there are, for somebody who wants them all."""
-    return "" if is_count(jobs) else f"this machine has {os.cpu_count() or 1} processors"
-
-
-def _transcripts(value: Any) -> bool:
-    return is_count(value, 0) and (value == 0 or LEAST_TRANSCRIPTS <= value <= 10**9)
-
-
 # a table: what each value is, then what it means
 # fmt: off
 _EVERYWHERE = (
@@ -69,7 +60,8 @@ _EVERYWHERE = (
     count("budget", 100, MOST_BUDGET, why="more trials would never end", default=BUDGET,
         shown="by profile", metavar="TRIALS",
         help="certification trials per side and finalist, for monte-carlo"),
-    count("jobs", 1, MOST_JOBS, default=1, meant=_processors,
+    count("jobs", 1, MOST_JOBS, default=1,
+        meant=lambda n: "" if is_count(n) else f"this machine has {os.cpu_count() or 1} processors",
         help="processes that run trials or train models; no number depends on it"),
     one_of("executor", EXECUTORS, metavar="WHERE",
         shown="your own code in its own processes, the catalogue here unless --jobs > 1",
@@ -138,7 +130,8 @@ _COMMAND_LINE = (
     one_of("signal", ("probability", "logit", "loss"), metavar="KIND",
         shown="what the file says, or the range of the scores tells",
         help="what the scores are: probability, logit or loss of the own label"),
-    Option("transcripts", int, _transcripts,
+    Option("transcripts", int,
+        lambda n: is_count(n, 0) and (n == 0 or LEAST_TRANSCRIPTS <= n <= 10**9),
         f"0, or an integer from {LEAST_TRANSCRIPTS} to 1,000,000,000",
         shown="20000, or what the claim takes", metavar="N",
         help="transcripts per side for repeated queries of the worst pair; 0 for none"),

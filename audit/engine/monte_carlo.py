@@ -44,7 +44,7 @@ Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
 GROWTH = 0.3
 """From look to look of a race, all trials grow by this part."""
-EARLIEST = 64
+EARLIEST = 48
 """So many pairs of runs may say that all that a race may have will not do."""
 FIRST_PROOF = (
     "The audit ended with its first proof, and the leak may be far larger: --no-stop-early "

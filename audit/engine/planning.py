@@ -118,11 +118,7 @@ def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
 
 
 def draws_needed(
-    target: AuditTarget,
-    claim: Claim,
-    groups: tuple[PairGroup, ...],
-    detect: float,
-    budget: Budget,
+    target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], detect: float, budget: Budget
 ) -> int:
     """Return the least certification trials per side, within 1 %, at which a leak is detectable.
 

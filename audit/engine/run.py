@@ -136,9 +136,7 @@ def is_raced(target: AuditTarget, settings: Settings) -> bool:
 
 def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]:
     """Return the cluster that settings want, if they do; it is connected with now."""
-    if settings.kind != "dask":
-        return nullcontext()
-    return Cluster(settings.scheduler, settings.jobs)
+    return Cluster(settings.scheduler, settings.jobs) if settings.kind == "dask" else nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,11 +155,8 @@ class Measurement:
     def measure(self, data: PairGroup | Space | None) -> tuple[Mode, Holder] | None:
         """Return the mode, and what holds what was measured against a claim; None without a law."""
         target, settings = self.target, self.settings
-        budget = Budget(
-            draws=settings.budget,
-            alpha=self.share,
-            alarm=ALARM * self.share / (1 - settings.confidence),
-        )
+        alarm = ALARM * self.share / (1 - settings.confidence)
+        budget = Budget(draws=settings.budget, alpha=self.share, alarm=alarm)
         if isinstance(data, Space):
             return self._search(data, budget)
         if settings.mode == "exhaustive" and settings.domain is not None:

@@ -13,12 +13,7 @@ Raw = Mapping[str, Any]
 
 
 def compare(
-    old: Raw,
-    new: Raw,
-    *,
-    tolerance: float = TOLERANCE,
-    alpha: float = ALPHA,
-    strict: bool = False,
+    old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA, strict: bool = False
 ) -> Comparison:
     """Hold a record of a run, of attacks or of theorems against an older one of the same kind.
 

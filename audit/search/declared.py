@@ -6,7 +6,7 @@ of all values that occur.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,9 @@ class Output:
     @property
     def words(self) -> str:
         """Return what a run must return."""
-        return f"one of {_listed(self.values)}" if self.values else KINDS[self.kind]
+        if not self.values:
+            return KINDS[self.kind]
+        return f"one of {_short(', '.join(map(key_words, self.values)))}"
 
     def check(self, draws: NDArray[Any], where: str, *, by_query: bool) -> None:
         """Raise `TargetError` at the first run that returned something else.
@@ -88,8 +90,7 @@ class Output:
             run = self._stranger(column)
             if run is not None:
                 at = f" at query {query}" if by_query else ""
-                shown = key_words(key_of(column[run]))
-                shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+                shown = _short(key_words(key_of(column[run])))
                 raise TargetError(
                     f"{UNDECLARED}{self.said[: 2 * SHOWN]}: sample on {where} returned {shown} "
                     f"in run {run}{at}; must be {self.words}"
@@ -101,8 +102,8 @@ class Output:
             return None
         if self.values:
             found = view_of(draws, parts=False).column(0).codes(self.values)
-            strange = found >= len(self.values)
-            return _first(strange & ~_failures(draws))
+            strange = (found >= len(self.values)) & ~_failures(draws)
+            return int(strange.argmax()) if strange.any() else None
         if draws.dtype.kind in "biuf":
             single = draws.ndim == 1 or draws.shape[1] == 1
             known = single if self.kind == "number" else draws.ndim > 1 and self.parts
@@ -127,12 +128,12 @@ def output_of(given: Any, argument: str = "output") -> Output | None:
     if not isinstance(given, LISTS):
         close = near(given, KINDS) if isinstance(given, str) else ""
         hint = f"; did you mean '{close}'?" if close else ""
-        raise InvalidInput(f"{argument} = {_short(given)}: must be {ALLOWED}{hint}")
+        raise InvalidInput(f"{argument} = {_short(repr(given))}: must be {ALLOWED}{hint}")
     keys = list(dict.fromkeys(map(key_of, map(plain, given))))
     if isinstance(given, (set, frozenset)):
         keys.sort(key=repr)
     if len(keys) < 2:
-        raise InvalidInput(f"{argument} = {_short(given)}: must be {ALLOWED}; all are alike")
+        raise InvalidInput(f"{argument} = {_short(repr(given))}: must be {ALLOWED}; all are alike")
     if len(keys) > MOST_VALUES:
         raise InvalidInput(
             f"{argument}: has {len(keys)} values; must be at most {MOST_VALUES}; did you mean "
@@ -152,22 +153,14 @@ def output_from_json(facts: Any) -> Output | None:
             return Output(kind=VALUES, values=keys)
     elif facts is None or (isinstance(facts, str) and facts in KINDS):
         return output_of(facts)
-    raise InvalidInput(f"output = {_short(facts)}: must be {ALLOWED}")
-
-
-def _is_vector(key: Key) -> bool:
-    return isinstance(key, tuple) and all(map(is_number, key))
-
-
-def _is_text(key: Key) -> bool:
-    return isinstance(key_to_json(key), str) or getattr(key, "kind", "") == "text"
+    raise InvalidInput(f"output = {_short(repr(facts))}: must be {ALLOWED}")
 
 
 FITS: dict[str, Callable[[Key], bool]] = {
     "number": is_number,
-    "vector": _is_vector,
+    "vector": lambda key: isinstance(key, tuple) and all(map(is_number, key)),
     "sequence": lambda key: isinstance(key, tuple) or getattr(key, "kind", "") == "sequence",
-    "text": _is_text,
+    "text": lambda key: isinstance(key_to_json(key), str) or getattr(key, "kind", "") == "text",
 }
 """What an output of a kind is known by."""
 
@@ -198,17 +191,6 @@ def _failures(draws: NDArray[Any]) -> NDArray[np.bool_]:
     return found.reshape(draws.shape)
 
 
-def _first(hit: NDArray[np.bool_]) -> int | None:
-    return int(hit.argmax()) if hit.any() else None
-
-
-def _listed(values: Iterable[Key]) -> str:
-    """Name the first of some values."""
-    told = ", ".join(map(key_words, values))
-    return told if len(told) <= SHOWN else f"{told[:SHOWN]}..."
-
-
-def _short(given: Any) -> str:
-    """Write what was given, in short."""
-    shown = repr(given)
-    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+def _short(words: str) -> str:
+    """Cut words where they are long."""
+    return words if len(words) <= SHOWN else f"{words[:SHOWN]}..."

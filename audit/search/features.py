@@ -249,10 +249,7 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "letters": lambda look, view: view.column(look.at).letters(),
 }
 """How the numbers of each kind of feature are found."""
-ABOUT = {
-    "bit": "the exponent of the lowest bit of",
-    "letters": "the number of letters of",
-}
+ABOUT = {"bit": "the exponent of the lowest bit of", "letters": "the number of letters of"}
 NAMES = {
     "whole": "the output",
     "outcome": "the outcome",

@@ -94,10 +94,7 @@ class Encoder:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `encoder_from_json` reads."""
-        return {
-            "parts": self.parts,
-            "features": [look.as_json() for look in self.looks],
-        }
+        return {"parts": self.parts, "features": [look.as_json() for look in self.looks]}
 
 
 def encoder_from_json(facts: Any) -> Encoder:

@@ -99,12 +99,8 @@ def _feature(facts: Any, encoder: Encoder) -> int:
     """Return the feature that a part of a rule names."""
     require(isinstance(facts, dict), "pattern: condition", facts, "an object")
     index = facts.get("feature")
-    require(
-        is_count(index, 0) and index < len(encoder.looks),
-        "pattern: feature",
-        index,
-        "the index of a feature",
-    )
+    known = is_count(index, 0) and index < len(encoder.looks)
+    require(known, "pattern: feature", index, "the index of a feature")
     return int(index)
 
 

@@ -120,11 +120,7 @@ class ScoreCurve:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `_curve_from_json` reads."""
-        return {
-            "feature": self.feature,
-            "knots": list(self.knots),
-            "heights": list(self.heights),
-        }
+        return {"feature": self.feature, "knots": list(self.knots), "heights": list(self.heights)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,5 +172,5 @@ def _quantiles(rows: TwoSides, j: int, size: int) -> Array:
 
 def _curve(j: int, knots: Array, heights: Array, coded: bool) -> ScoreCurve:
     """A curve whose numbers have few digits."""
-    short: NDArray[np.float64] = np.round(heights, DIGITS)
+    short: Array = np.round(heights, DIGITS)
     return ScoreCurve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)

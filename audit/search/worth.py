@@ -189,11 +189,9 @@ def _worths(goal: Goal, m: int) -> Worths:
     return goal.parts(m)
 
 
-def _wilson(p: Array, n: ArrayLike, z: float) -> NDArray[np.float64]:
+def _wilson(p: Array, n: ArrayLike, z: float) -> Array:
     """Wilson's limit of a probability from a share of n trials, the lower one for negative z."""
     n = np.asarray(n)
     middle = p + z * z / (2 * n)
-    found: NDArray[np.float64] = (middle + z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (
-        1 + z * z / n
-    )
+    found: Array = (middle + z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
     return found

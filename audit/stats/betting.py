@@ -42,12 +42,13 @@ LEAST is as good as none."""
 CELLS = 64
 REFINEMENTS = 6
 
+Array = NDArray[np.float64]
 Spreads = tuple[float, float]
 """Standard deviations that are expected on the two sides, known before the trials; they size the
 bets."""
 
 
-def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def to_grid(unit: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     """Round numbers in [0, 1] to grid points k / GRID at random, keeping the mean; return k."""
     scaled = unit * GRID
     below = np.floor(scaled)
@@ -143,39 +144,29 @@ def difference_power(excess: float, *, n: int, alpha: float, spreads: Spreads) -
     return float(ndtr((excess - needed / stake) / deviation - stake * deviation / 2))
 
 
-def _first(
-    x: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _first(x: NDArray[np.int64], m: Array, stakes: Array) -> Array:
     """Evidence, per bet and m, that the mean behind x is above m."""
     return _side(x, m, stakes[:, 0] / x.sum())
 
 
-def _second(
-    y: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _second(y: NDArray[np.int64], m: Array, stakes: Array) -> Array:
     """Evidence, per bet and m, that the mean behind y is below m."""
     return _side(y[::-1], 1 - m, stakes[:, 1] / y.sum())
 
 
-def _side(
-    x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _side(x: NDArray[np.int64], m: Array, bets: Array) -> Array:
     """Return log prod (1 + bet (v - m)) over answers counted in x (bets, ...), bets <= CAP / m."""
     seen = np.flatnonzero(x)
     m = np.clip(m, 0.0, 1.0)[None, ..., None]
     with np.errstate(divide="ignore"):
         bet = np.minimum(bets.reshape(-1, *[1] * (m.ndim - 1)), CAP / m)
-    evidence: NDArray[np.float64] = np.log1p(bet * (POINTS[seen] - m)) @ x[seen]
+    evidence: Array = np.log1p(bet * (POINTS[seen] - m)) @ x[seen]
     return evidence
 
 
 def _evidence(
-    x: NDArray[np.int64],
-    y: NDArray[np.int64],
-    rows: NDArray[np.float64],
-    gamma: float,
-    stakes: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    x: NDArray[np.int64], y: NDArray[np.int64], rows: Array, gamma: float, stakes: Array
+) -> tuple[Array, Array]:
     """Return the evidence per bet at each point of the rows, and its floor between neighbours."""
     first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
     both, left, right = first + second, (..., slice(None, -1)), (..., slice(1, None))
@@ -184,15 +175,13 @@ def _evidence(
     return both, np.where(free, np.minimum(both[left], both[right]), first[right] + second[left])
 
 
-def _average(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+def _average(evidence: Array) -> Array:
     """Logarithm of the average over the bets."""
-    average: NDArray[np.float64] = np.logaddexp.reduce(evidence, axis=0) - math.log(len(evidence))
+    average: Array = np.logaddexp.reduce(evidence, axis=0) - math.log(len(evidence))
     return average
 
 
-def _stakes(
-    x: NDArray[np.int64], y: NDArray[np.int64], alpha: float, spreads: Spreads
-) -> NDArray[np.float64]:
+def _stakes(x: NDArray[np.int64], y: NDArray[np.int64], alpha: float, spreads: Spreads) -> Array:
     """Bets times answers, shape (bets, 2).
 
     The best at the expected boundary, times BETS, and that for the largest spreads.
@@ -219,7 +208,7 @@ def _clipped(spreads: Spreads) -> Spreads:
     return one, other
 
 
-def _edges(y: NDArray[np.int64], gamma: float) -> NDArray[np.float64]:
+def _edges(y: NDArray[np.int64], gamma: float) -> Array:
     """Grid of the nuisance m where m and m + gamma lie in [0, 1].
 
     Fine around the observed mean, ever coarser away from it.

@@ -44,10 +44,7 @@ class CellLoss:
 
 
 def privacy_loss(
-    log_p: Array,
-    log_q: Array,
-    delta: float = 0.0,
-    law_error: float = 0.0,
+    log_p: Array, log_q: Array, delta: float = 0.0, law_error: float = 0.0
 ) -> CellLoss:
     """Return the smallest epsilon with P[E] <= e^epsilon Q[E] + delta for all events E.
 
@@ -101,11 +98,8 @@ def label_difference(log_p: Array, log_q: Array, law_error: float = 0.0) -> Cell
     best = np.argmax(p - q, axis=-1)[..., None]
     one, other = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (p, q))
     relative = np.expm1(law_error) + 4 * UNIT_ROUNDOFF
-    return CellLoss(
-        value=np.maximum(one - other, 0.0),
-        event=np.arange(log_p.shape[-1]) == best,
-        error=relative * (one + other),
-    )
+    event, error = np.arange(log_p.shape[-1]) == best, relative * (one + other)
+    return CellLoss(value=np.maximum(one - other, 0.0), event=event, error=error)
 
 
 def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> CellLoss:
@@ -117,11 +111,8 @@ def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> CellLos
     p, q = np.broadcast_arrays(p, q)
     difference = (p - q)[..., 0]
     error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
-    return CellLoss(
-        value=np.maximum(difference, 0.0),
-        event=np.zeros((*difference.shape, 0), dtype=bool),
-        error=error,
-    )
+    event = np.zeros((*difference.shape, 0), dtype=bool)
+    return CellLoss(value=np.maximum(difference, 0.0), event=event, error=error)
 
 
 def _log_ratio(excess: Array, log_q: Array) -> Array:

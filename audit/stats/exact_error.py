@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpassay.stats import lower_bounds, power
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method
-from dpassay.stats.regions import Region
+from dpassay.stats.regions import Array, Region
 from dpassay.stats.scales import Scale
 
 GRIDS = (500, 1000, 2000, 8000)
@@ -53,15 +53,11 @@ def frontier(method: Method, n: int, *, allowed: Region, alpha: float) -> NDArra
     return np.minimum(np.maximum.accumulate(np.concatenate(parts)), n)
 
 
-def probability(
-    largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def probability(largest: NDArray[np.int64], p1: Array, p0: Array) -> Array:
     """P[Y <= largest[X]], X ~ Bin(n, p1) and Y ~ Bin(n, p0) independent, at each pair."""
     n = len(largest) - 1
     refuted = np.where(largest >= 0, scipy.stats.binom.cdf(largest, n, p0[:, None]), 0.0)
-    found: NDArray[np.float64] = np.sum(
-        scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1
-    )
+    found: Array = np.sum(scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
     return found
 
 
@@ -88,7 +84,7 @@ def worst_error(
     )
 
 
-def most_allowed(method: Method, p0: NDArray[np.float64], allowed: Region) -> NDArray[np.float64]:
+def most_allowed(method: Method, p0: Array, allowed: Region) -> Array:
     """Largest p1 that the null hypothesis of a test allows beside p0; it rises with p0.
 
     The claim on the event itself; the accuracy test speaks of both labels, and so its null

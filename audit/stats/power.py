@@ -73,13 +73,8 @@ def power(
     the largest y that still rejects; n is the number of trials on each side.
     """
     x = counts_near(p1, n)
-    return power_of(
-        p1,
-        p0,
-        x,
-        largest_rejecting(method, x, n, allowed=LineRegion(epsilon, delta), alpha=alpha),
-        n,
-    )
+    largest = largest_rejecting(method, x, n, allowed=LineRegion(epsilon, delta), alpha=alpha)
+    return power_of(p1, p0, x, largest, n)
 
 
 @lru_cache(maxsize=256)

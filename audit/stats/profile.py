@@ -34,24 +34,23 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
-    """Return the claim of (epsilon, delta)-differential privacy at several points at once.
+    """What is known about delta(epsilon) of a pair and query.
 
-    Parameters
-    ----------
-    points : iterable of (float, float)
-        Pairs of epsilon and delta, at most 64; as an accountant gives them.
-    promise
-        `relation`, `unit`, `source` and so on, see `Promise`.
+    That is the smallest delta for which they are (epsilon, delta)-private.
 
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+    delta(epsilon) = max over both directions of sum_k (p_k - e^epsilon q_k)_+, the hockey-stick
+    divergence: the largest P[E] - e^epsilon Q[E] over all events E.
 
-    Examples
-    --------
-    >>> print(Profile([(1.0, 1e-2), (4.0, 1e-6)]))
-    Profile of 2 points
+    `epsilon` (m,), >= 0, in nats, says where the curve was evaluated; the band itself holds at
+    every epsilon >= 0. `lower` and `upper` (m,) in [0, 1] do not increase: with probability at
+    least 1 - alpha, lower <= delta(epsilon) <= upper everywhere. `alpha` is the error probability
+    of the whole band and of the trade-off functions made from it; 0.0 for a computed profile, whose
+    width is its numerical error.
+
+    `attained` (a, 2) are tests that exist: false positives at most the first column and true
+    positives at least the second. `allowed` are tests that none can beat: the points (false
+    positives, true positives) of all events, in both directions, lie on or below the concave hull
+    of each of these arrays (b, 2).
     """
 
     epsilon: Array

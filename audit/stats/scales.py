@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtri
 
 from dpassay.claims import DP, GDP, Claim, ScoreStability, Stability
 from dpassay.noise import Noise
 from dpassay.stats.divergence import CellLoss, gaussian_shift, label_difference, privacy_loss
-from dpassay.stats.regions import FARTHEST, CurveRegion, LineRegion, log_noise
+from dpassay.stats.regions import FARTHEST, Array, CurveRegion, LineRegion, log_noise
 
 LARGEST = 700.0
 """e to this is a float."""
@@ -54,7 +54,7 @@ class Ratio:
         """Return (t, delta)."""
         return t, self.delta
 
-    def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
+    def between(self, p1: ArrayLike, p0: ArrayLike) -> Array:
         """Return the leak of an event, of any sign; -inf where p1 does not exceed delta."""
         excess = np.asarray(p1, dtype=float) - self.delta
         with np.errstate(divide="ignore"):
@@ -66,13 +66,13 @@ class Ratio:
         """Return the share that a count is taken for when the search for a bound begins."""
         return x / n
 
-    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gain(self, p1: Array) -> Array:
         """Return what p1 adds to the leak; it is `gain` less `loss`."""
         return self.between(p1, 1.0)
 
-    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+    def loss(self, p0: Array) -> Array:
         """Return what p0 takes off the leak."""
-        found: NDArray[np.float64] = np.log(p0)
+        found: Array = np.log(p0)
         return found
 
     def epsilon(self, promised: float) -> float:
@@ -94,15 +94,11 @@ class Ratio:
             else math.inf
         )
 
-    def exact(
-        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    def exact(self, log_p: Array, log_q: Array, error: float = 0.0) -> CellLoss:
         """Leak of every cell between exact laws; see `privacy_loss`."""
         return privacy_loss(log_p, log_q, self.delta, error)
 
-    def of_noise(
-        self, noise: Noise, shift: NDArray[np.float64], wide: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of_noise(self, noise: Noise, shift: Array, wide: float) -> tuple[Array, Array]:
         """Return the leak of values, known up to `wide`, so many scales apart, and its error."""
         return noise.loss(shift, self.delta, wide)
 
@@ -132,20 +128,20 @@ class DifferenceScale:
         """Return (0, t)."""
         return 0.0, t
 
-    def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
+    def between(self, p1: ArrayLike, p0: ArrayLike) -> Array:
         """Difference of the probabilities, of any sign."""
-        difference: NDArray[np.float64] = np.asarray(p1, dtype=float) - np.asarray(p0, dtype=float)
+        difference: Array = np.asarray(p1, dtype=float) - np.asarray(p0, dtype=float)
         return difference
 
     def share(self, x: int, n: int) -> float:
         """Return x / n."""
         return x / n
 
-    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gain(self, p1: Array) -> Array:
         """Return p1."""
         return p1
 
-    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+    def loss(self, p0: Array) -> Array:
         """Return p0."""
         return p0
 
@@ -160,15 +156,11 @@ class DifferenceScale:
         """Standard error of the plug-in difference, times sqrt(n)."""
         return math.sqrt(p1 * (1 - p1) + p0 * (1 - p0))
 
-    def exact(
-        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    def exact(self, log_p: Array, log_q: Array, error: float = 0.0) -> CellLoss:
         """Largest difference of a label's probability; see `label_difference`."""
         return label_difference(log_p, log_q, error)
 
-    def of_noise(
-        self, noise: Noise, shift: NDArray[np.float64], wide: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of_noise(self, noise: Noise, shift: Array, wide: float) -> tuple[Array, Array]:
         """It speaks of labels."""
         raise NotImplementedError
 
@@ -196,7 +188,7 @@ class ShiftScale:
         """Return what a leak of t allows: the trade-off function G_t."""
         return CurveRegion(t)
 
-    def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
+    def between(self, p1: ArrayLike, p0: ArrayLike) -> Array:
         """Return the leak of an event, of any sign.
 
         It is -inf where p1 is 0 or p0 is 1, else inf at 0 and 1.
@@ -209,11 +201,11 @@ class ShiftScale:
         """Return x / n, half a count off 0 and 1, where the leak is infinite."""
         return min(max(x, 0.5), n - 0.5) / n
 
-    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gain(self, p1: Array) -> Array:
         """Return Phi^-1(p1)."""
         return np.asarray(ndtri(p1))
 
-    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+    def loss(self, p0: Array) -> Array:
         """Return Phi^-1(p0)."""
         return np.asarray(ndtri(p0))
 
@@ -233,15 +225,11 @@ class ShiftScale:
         z = np.clip(ndtri(np.array([p1, p0])), -FARTHEST, FARTHEST)
         return float(np.sqrt(np.exp(np.minimum(log_noise(z), LARGEST)).sum()))
 
-    def exact(
-        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    def exact(self, log_p: Array, log_q: Array, error: float = 0.0) -> CellLoss:
         """Leak of every cell between exact laws; see `gaussian_shift`."""
         return gaussian_shift(log_p, log_q, error)
 
-    def of_noise(
-        self, noise: Noise, shift: NDArray[np.float64], wide: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of_noise(self, noise: Noise, shift: Array, wide: float) -> tuple[Array, Array]:
         """Leak of values that lie so many scales of the noise apart; see `Noise.distance`."""
         return noise.distance(shift, wide)
 

@@ -217,9 +217,7 @@ def _read(found: NDArray[Any], where: str) -> None:
 def _rows(answers: Any) -> NDArray[Any] | None:
     """Return answers as an array; None if they are no rows."""
     if isinstance(answers, np.ndarray):
-        if answers.ndim == 0:
-            return None
-        return answers
+        return None if answers.ndim == 0 else answers
     if not isinstance(answers, (list, tuple)):
         return None
     kinds = set(map(type, answers))

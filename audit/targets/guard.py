@@ -38,6 +38,7 @@ from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
 from dpassay.targets.answer_set import AnswerSet, as_draws
 
+Array = NDArray[np.float64]
 T = TypeVar("T")
 TABLE = "data.X are its features, data.y its labels"
 COPIED = (
@@ -46,7 +47,7 @@ COPIED = (
 )
 """What is said of calls that new users often make."""
 WHERE = "a pilot dataset"
-Pilot = tuple[Any, NDArray[np.float64], tuple[str | float, ...]]
+Pilot = tuple[Any, Array, tuple[str | float, ...]]
 """A dataset, what is asked there, and the key of the random stream."""
 
 
@@ -71,12 +72,8 @@ class AuditTarget:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mechanism", full(self.mechanism))
         answers = AnswerSet.of(self.mechanism)
-        require(
-            isinstance(self.claims, tuple) and len(self.claims) > 0,
-            "claims",
-            self.claims,
-            "a tuple of at least one claim",
-        )
+        some = isinstance(self.claims, tuple) and len(self.claims) > 0
+        require(some, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
             allowed = f"a {', '.join(f'{kind}(...)' for kind in KINDS)}"
             meant = f"; did you mean DP(epsilon={claim})?" if is_real(claim) else ""
@@ -160,7 +157,7 @@ class AuditTarget:
             name: said[name] for name in left_out if isinstance(said.get(name), (int, float, str))
         }
 
-    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+    def answer_words(self, answer: int, query: Array) -> str:
         """Describe an answer at a query; empty where the mechanism does not, or fails at it."""
         try:
             return str(self.mechanism.answer_words(answer, query))
@@ -212,16 +209,14 @@ class AuditTarget:
             raise TargetError(f"dimension is {found!r:.80}; expected an integer >= 0")
         return int(found)
 
-    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+    def towards(self, directions: Array, columns: int) -> Array:
         """Return read-only queries for the released vector's coordinates along directions."""
         asked = lambda: points(self.mechanism.towards(directions, columns), "towards")  # noqa: E731
         found = self._guard("towards", "some directions", asked)
         return self._checked_directions(found, len(directions), columns)
 
     @staticmethod
-    def _checked_directions(
-        found: NDArray[np.float64], directions: int, columns: int
-    ) -> NDArray[np.float64]:
+    def _checked_directions(found: Array, directions: int, columns: int) -> Array:
         if found.shape != (directions, columns):
             raise TargetError(
                 f"towards returned shape {found.shape}; expected (directions, columns) = "
@@ -245,25 +240,19 @@ class AuditTarget:
 
     def neighbour(self, data: Any, state: Any, change: Change) -> Any:
         """Return the state of the changed dataset, by `update` where the mechanism has it."""
+        where = f"the neighbour with {change}"
         for each in one_by_one(change):
-            state = self._guard(
-                "update",
-                f"the neighbour with {change}",
-                partial(self.mechanism.update, state, each),
-            )
+            state = self._guard("update", where, partial(self.mechanism.update, state, each))
             if state is None:
                 return self.scratch(data, change)
         return state
 
     def scratch(self, data: Any, change: Change) -> Any:
         """Return the state of the changed dataset, prepared without `update`."""
-        return self._guard(
-            "prepare",
-            f"the neighbour with {change}",
-            lambda: self.mechanism.prepare(change.apply(data)),
-        )
+        where = f"the neighbour with {change}"
+        return self._guard("prepare", where, lambda: self.mechanism.prepare(change.apply(data)))
 
-    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
+    def law(self, state: Any, queries: Array, where: str) -> Law | None:
         """Return the exact law at the queries; None where this dataset has none."""
         law = self._guard(
             "distribution", where, lambda: self.mechanism.distribution(state, queries)
@@ -272,12 +261,7 @@ class AuditTarget:
         return law
 
     def sample(
-        self,
-        state: Any,
-        queries: NDArray[np.float64],
-        size: int,
-        rng: np.random.Generator,
-        where: str,
+        self, state: Any, queries: Array, size: int, rng: np.random.Generator, where: str
     ) -> NDArray[Any]:
         """Return `size` trials, shape (size, q).
 

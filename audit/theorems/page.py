@@ -16,7 +16,9 @@ Every quantitative statement of the three papers, in their order, with what chec
 comes out at the default effort; `tests/theorems/` computes each again. *Verified*: in all cases of
 a named domain. *Not refuted*: by a sample or a search. *Refuted*: see the linked section of
 [findings](findings.md). Rows whose name begins with `slope` hold the growth of a number over a
-decade or more against the printed one; `theorems.html` draws it. This page is made by
+decade or more against the printed one; `theorems.html` draws it. To audit a theorem's algorithm
+with your own parameters and table, name it as the catalogue does (`dpassay list`):
+`dpassay run soft-majority -p epsilon=0.3 -p r=4 --data table.csv --label y`. This page is made by
 `python -m dpassay.theorems.page`.
 """
 COLUMNS = "| statement | place | kind | printed | check | verdict |\n|---|---|---|---|---|---|"

@@ -345,13 +345,7 @@ class Remote(Delegated):
     def _job(self, shard: Shard, keep: Keep, fresh: bool) -> Job:
         message = pickle.dumps((shard, self._part, fresh), protocol=5)
         arguments = self._case, self._sent, message
-        return Job(
-            operation=run_shard,
-            arguments=arguments,
-            fresh=fresh,
-            shard=shard,
-            keep=keep,
-        )
+        return Job(operation=run_shard, arguments=arguments, fresh=fresh, shard=shard, keep=keep)
 
     def abandon(self, job: Job) -> None:
         """Stop working on a shard."""

@@ -247,12 +247,7 @@ def worst_case_from(told: CaseMessage) -> WorstCase:
     require(pool is None or isinstance(pool, Labelled), "pool", told.pool, "a Labelled, or None")
     changes = tuple(change_from_json(each, pool) for each in told.changes)
     pairs = Pairs(
-        base=base,
-        changes=changes,
-        how=told.how,
-        key=told.key,
-        pool=pool,
-        relation=told.relation,
+        base=base, changes=changes, how=told.how, key=told.key, pool=pool, relation=told.relation
     )
     for change in _single(changes):
         if isinstance(change, Replace):

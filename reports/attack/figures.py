@@ -134,10 +134,7 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> AttackFigu
                 axes,
                 logarithmic="x",
                 x_ticks={rung.m: str(rung.m) for rung in ladder.rungs},
-                names=(
-                    "answers m to one query",
-                    "loss of all m, in nats" if loss else "advantage",
-                ),
+                names=("answers m to one query", "loss of all m, in nats" if loss else "advantage"),
                 title=shorten(ladder.name.replace("epsilon = ", "ε = "), 34),
             )
             axes.set_ylim(bottom=0)

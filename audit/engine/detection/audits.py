@@ -22,14 +22,7 @@ from dpassay.engine.detection.families import (
 from dpassay.engine.evidence import DetectionCurve, two_digits
 from dpassay.stats.combined import BETA_SHARE
 from dpassay.stats.lower_bounds import COMBINED, Method, choose
-from dpassay.stats.power import (
-    LARGEST,
-    POWER,
-    Screening,
-    counts_near,
-    largest_rejecting,
-    power_of,
-)
+from dpassay.stats.power import LARGEST, POWER, Screening, counts_near, largest_rejecting, power_of
 from dpassay.stats.ranking import Ranking
 from dpassay.stats.regions import Region
 from dpassay.stats.scales import Ratio, Scale

@@ -52,6 +52,7 @@ from dpassay.targets.guard import AuditTarget
 FEW_LAWS = 2_500
 """Of so few different rows every leak that was read is kept."""
 
+Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
@@ -63,7 +64,7 @@ class Worst:
     choice: tuple[int, ...]  # a dataset, as record numbers
     other: tuple[int, ...]  # its neighbour, likewise
     # what their laws have in the table at this query
-    rows: tuple[NDArray[np.float64], NDArray[np.float64]]
+    rows: tuple[Array, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +76,7 @@ class OrbitLaws:
     numbering: Numbering
     numbers: NDArray[np.int64]  # (M,) of the representatives, ascending
     ids: NDArray[np.int32]  # (M, points): which row each of them has at each point
-    rows: NDArray[np.float64]  # (L, K), different; see `Law.table`
+    rows: Array  # (L, K), different; see `Law.table`
     exchanged: Ids  # (L,): the row with answers exchanged; itself if nothing does that
     error: float  # bound on the numerical error of each entry
     law: Law  # one of them: what the rows mean
@@ -131,11 +132,7 @@ class OrbitLaws:
         return ids.reshape(len(cores), len(added), -1)
 
     def _moved(
-        self,
-        query: int,
-        best: NDArray[np.float64],
-        found: dict[int, tuple[Counts, Counts, Counts]],
-        leaks: Leaks,
+        self, query: int, best: Array, found: dict[int, tuple[Counts, Counts, Counts]], leaks: Leaks
     ) -> Worst:
         """Return the worst pair at a query: the worst at all points of its orbit, moved there."""
         moves = {x: self.group.moving(x, query) for x in range(len(best))}
@@ -160,18 +157,18 @@ class Reader:
     """Reads the leak of pairs of rows; with few rows, of every pair once."""
 
     leaks: Leaks
-    rows: NDArray[np.float64]
+    rows: Array
     error: float
     highest: float = -np.inf
     compared: int = 0
-    _kept: NDArray[np.float64] | None = None
+    _kept: Array | None = None
 
-    def certain(self, one: Ids, other: Ids) -> NDArray[np.float64]:
+    def certain(self, one: Ids, other: Ids) -> Array:
         """Return the leaks from rows to rows, by their numbers, less the numerical error."""
         keys = one * len(self.rows) + other
         if len(self.rows) > FEW_LAWS:
             different, places = np.unique(keys, return_inverse=True)
-            read: NDArray[np.float64] = self._read(different)[places.reshape(keys.shape)]
+            read: Array = self._read(different)[places.reshape(keys.shape)]
             return read
         if self._kept is None:
             self._kept = np.full(len(self.rows) ** 2, np.nan)
@@ -179,10 +176,10 @@ class Reader:
         if new.size:
             different = np.unique(new)
             self._kept[different] = self._read(different)
-        kept: NDArray[np.float64] = self._kept[keys]
+        kept: Array = self._kept[keys]
         return kept
 
-    def _read(self, keys: Ids) -> NDArray[np.float64]:
+    def _read(self, keys: Ids) -> Array:
         found = np.empty(len(keys))
         for part in _portions(len(keys), self.rows.shape[1] * len(keys)):
             one, other = np.divmod(keys[part], len(self.rows))
@@ -193,7 +190,7 @@ class Reader:
         return found
 
 
-def outermost(ids: Ids, outwards: NDArray[np.float64]) -> Iterator[tuple[Ids, Ids]]:
+def outermost(ids: Ids, outwards: Array) -> Iterator[tuple[Ids, Ids]]:
     """Yield the fillings with the least and the greatest law of each core at each query.
 
     Both ways, shape (cores, 2, points). Where all laws are equal these are two fillings all the
@@ -277,12 +274,12 @@ def _records(numbering: Numbering, numbers: NDArray[np.int64], n: int) -> Iterat
         yield from map(sorted_records, numbering.counts(numbers[start : start + portion], n))
 
 
-def _ids(known: dict[bytes, int], table: NDArray[np.float64]) -> list[int]:
+def _ids(known: dict[bytes, int], table: Array) -> list[int]:
     """Return the number of each row of laws, a new one if it was not met before."""
     return [known.setdefault(row.tobytes(), len(known)) for row in table + 0.0]  # no -0.0
 
 
-def _rows(known: dict[bytes, int]) -> NDArray[np.float64]:
+def _rows(known: dict[bytes, int]) -> Array:
     """Return the different rows of laws by their numbers."""
     return np.frombuffer(b"".join(known)).reshape(len(known), -1)
 
@@ -320,7 +317,7 @@ def _check(
             progress("symmetry checks", done, len(chosen))
 
 
-def _alike(here: NDArray[np.float64], there: Law, element: Element, error: float) -> bool:
+def _alike(here: Array, there: Law, element: Element, error: float) -> bool:
     """Return whether a law, moved back, is equal within the numerical errors."""
     table = there.table[list(element.to)]
     table = table[:, ::-1] if element.exchanged else table

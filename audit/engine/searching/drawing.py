@@ -38,7 +38,7 @@ class Drawing:
 
     The own dataset of `space` is not passed over where the mechanism fails. `spent` are trials so
     far, `failed` pairs on which it failed since somebody has last asked. `paces` are seconds a run
-    of the first pilot, which `foretell` is told the middle one of, once.
+    of the pilots, which `foretell` is told the middle one of, once.
     """
 
     target: AuditTarget
@@ -74,16 +74,23 @@ class Drawing:
         self.spent.append(runs * len(sides))
         # each dataset once: numbers that come twice are taken for values of their own
         own = "" if self.space.own is None else self.space.own.digest
-        drawn, told = [], bool(self.paces)
+        drawn, told = [], max(self.paces[1:], default=0.0) > SLOW
         for number, asked in enumerate(sides.values(), 1):
             started = time.perf_counter()
             drawn.append(self.target.pilot(asked, runs))
             self.paces.append((time.perf_counter() - started) / runs)
-            # the first request may load things; slow runs are told of without waiting for all
-            if not told and (number == len(sides) or (number > 1 and self.paces[-1] > SLOW)):
+            # the first request may load things; slow runs are told of without waiting for all, and
+            # the few runs of a race do not show the pace of fast ones
+            whole = number == len(sides) and runs == PILOT
+            if not told and (whole or (number > 1 and self.paces[-1] > SLOW)):
                 told = True
-                self.foretell(median(self.paces[number > 1 :]))
+                self.foretell(self.pace)
         return self.target.encoder(drawn, own, failures=failures)
+
+    @property
+    def pace(self) -> float:
+        """Return the seconds of a run, as the last pilots show; 0 before them."""
+        return median(self.paces[-PILOTS:] or [0.0])
 
     @staticmethod
     def spread_out(proposals: Sequence[Proposal], few: int = PILOTS) -> list[Proposal]:

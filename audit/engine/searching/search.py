@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -245,8 +244,7 @@ class Search:
 
     def runs(self, part: float = 1.0) -> float:
         """Return for how many runs the time is enough until a part of it is used up."""
-        pace = median(self.drawing.paces or [0.0])
-        return self.deadline.until(part) / pace if pace else math.inf
+        return self.deadline.until(part) / (self.drawing.pace or 1e-9)
 
     @staticmethod
     def _affordable(size: int, pairs: int, runs: float) -> int:

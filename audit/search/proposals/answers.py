@@ -192,10 +192,7 @@ class Answers(Space):
         return np.where(rng.random(self.size) < 0.5, high + low, low)
 
     def _drawn(
-        self,
-        rng: np.random.Generator,
-        family: str,
-        move: Callable[[np.random.Generator], Vector],
+        self, rng: np.random.Generator, family: str, move: Callable[[np.random.Generator], Vector]
     ) -> Iterator[Proposal]:
         """Go on for ever with random bases and moves."""
         while True:
@@ -307,29 +304,20 @@ def _one_above(size: int, place: int) -> Vector:
     return by
 
 
-def _one_above_rest_below(size: int, place: int) -> Vector:
-    return 2 * _one_above(size, place) - 1
-
-
-def _half_half(size: int, place: int) -> Vector:
-    up = np.where(np.arange(size) < (size + 1) // 2, -1.0, 1.0)
-    return up if place == 0 else up[::-1]
-
-
-def _x_shape(size: int, place: int) -> Vector:
-    down = np.where(np.arange(size) < size // 2, -1.0, 1.0)
-    return down if place == 0 else down[::-1]
+def _halves(size: int, place: int, low: int) -> Vector:
+    by = np.where(np.arange(size) < low, -1.0, 1.0)
+    return by if place == 0 else by[::-1]
 
 
 PATTERNS: dict[str, Callable[[int, int], Vector]] = {
     "one above": _one_above,
     "one below": lambda size, place: -_one_above(size, place),
-    "one above rest below": _one_above_rest_below,
-    "one below rest above": lambda size, place: -_one_above_rest_below(size, place),
-    "half and half": _half_half,
+    "one above rest below": lambda size, place: 2 * _one_above(size, place) - 1,
+    "one below rest above": lambda size, place: 1 - 2 * _one_above(size, place),
+    "half and half": lambda size, place: _halves(size, place, (size + 1) // 2),
     "all above": lambda size, _: np.ones(size),
     "all below": lambda size, _: -np.ones(size),
-    "X-shape": _x_shape,
+    "X-shape": lambda size, place: _halves(size, place, size // 2),
 }
 """How each pattern moves so many answers, in units of the sensitivity.
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.data import Dataset, Labelled, Values
 from dpassay.pairs import NOTHING_ASKED, Change, Edit, FlipLabel, Replace, ReplaceValue
@@ -26,9 +25,10 @@ from dpassay.relations import (
 )
 from dpassay.rows.columns import LAST, SPECIAL, Coded, Column
 from dpassay.rows.rows import Form, Rows
+from dpassay.search.columns import Array
 from dpassay.search.proposals.proposal import Proposal, frozen, pick, proposal, spread
 
-Row = NDArray[np.float64]
+Row = Array
 Parts = tuple[Coded, int, Row]
 """Rows, the place of one of them, and the row that may come there: what a pair is made of."""
 MOST_MARKS = 12
@@ -119,9 +119,7 @@ class PairGenerator:
         place = marks.index(cell) if cell in marks else -1
         return float(marks[(place + step) % len(marks)])
 
-    def make(
-        self, parts: Parts, family: str, queries: NDArray[np.float64] | None = None
-    ) -> Proposal | None:
+    def make(self, parts: Parts, family: str, queries: Array | None = None) -> Proposal | None:
         """Return the pair of a dataset and its neighbour, by a row that becomes another.
 
         None where nothing changes, or the dataset is none of the space. By default what is asked
@@ -265,7 +263,7 @@ class PairGenerator:
         )
         return values, change.index, other[change.index].copy()
 
-    def _queries(self, values: Coded, parts: Parts) -> NDArray[np.float64]:
+    def _queries(self, values: Coded, parts: Parts) -> Array:
         """Ask at the changed row before and after, again, at another, between, at extreme ones."""
         if not self.asked:
             return NOTHING_ASKED
@@ -320,7 +318,7 @@ def marks_of(column: Column) -> Row:
     return np.array(list(dict.fromkeys([*found, *column.gaps])))
 
 
-def _with(values: Coded, place: int, row: NDArray[np.float64]) -> Coded:
+def _with(values: Coded, place: int, row: Array) -> Coded:
     """Return rows with one of them in a place; themselves where it is there."""
     if (values[place] == row).all():
         return values
@@ -329,18 +327,18 @@ def _with(values: Coded, place: int, row: NDArray[np.float64]) -> Coded:
     return found
 
 
-def with_cell(row: NDArray[np.float64], column: int, cell: float) -> NDArray[np.float64]:
+def with_cell(row: Array, column: int, cell: float) -> Array:
     """Return a row with another cell in one of its columns."""
     found = row.copy()
     found[column] = cell
     return found
 
 
-def _row(cells: NDArray[np.float64]) -> tuple[float, ...]:
+def _row(cells: Array) -> tuple[float, ...]:
     return tuple(cells.tolist())
 
 
-def _different(asked: NDArray[np.float64], again: int, most: int) -> NDArray[np.float64]:
+def _different(asked: Array, again: int, most: int) -> Array:
     """Return up to `most` query points without those that are there twice, read-only.
 
     The one at the place `again` stays: it is meant to be asked twice.

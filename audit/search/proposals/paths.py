@@ -83,8 +83,6 @@ def _path(maker: PairGenerator, start: Coded, row: Coded | None, step: int) -> P
     return Path(
         length=length,
         edge=lambda k: maker.make(
-            parts(k),
-            f"edge of a path of {how}",
-            None if queries is None else queries.queries,
+            parts(k), f"edge of a path of {how}", None if queries is None else queries.queries
         ),
     )

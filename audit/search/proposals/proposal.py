@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.data import Dataset
 from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+from dpassay.search.columns import Array
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -32,7 +32,7 @@ class Proposal:
     """
 
     pairs: Pairs
-    queries: NDArray[np.float64]
+    queries: Array
     family: str
 
     @property
@@ -66,19 +66,12 @@ class Proposal:
 
 
 def _contents(data: Dataset) -> tuple[bytes, ...]:
-    return tuple(_short((array + 0).tobytes()) for array in data.arrays)  # -0.0 is 0.0
-
-
-def _short(content: bytes) -> bytes:
-    return content if len(content) <= LONG else hashlib.blake2b(content).digest()
+    whole = ((array + 0).tobytes() for array in data.arrays)  # -0.0 is 0.0
+    return tuple(each if len(each) <= LONG else hashlib.blake2b(each).digest() for each in whole)
 
 
 def proposal(
-    base: Dataset,
-    change: Change,
-    family: str,
-    relation: str,
-    queries: NDArray[np.float64] = NOTHING_ASKED,
+    base: Dataset, change: Change, family: str, relation: str, queries: Array = NOTHING_ASKED
 ) -> Proposal:
     """Return a proposal with one change of a dataset."""
     pairs = Pairs(
@@ -218,7 +211,7 @@ def spread(count: int, most: int) -> tuple[int, ...]:
     return (places[0], places[-1], *places[1:-1]) if len(places) > 1 else tuple(places)
 
 
-def pick(rng: np.random.Generator, choices: Sequence[Any] | NDArray[np.float64]) -> Any:
+def pick(rng: np.random.Generator, choices: Sequence[Any] | Array) -> Any:
     """Draw one of several."""
     return choices[int(rng.integers(len(choices)))]
 
@@ -228,7 +221,7 @@ def root(family: str) -> str:
     return family.partition(", ")[0]
 
 
-def frozen(queries: NDArray[np.float64]) -> NDArray[np.float64]:
+def frozen(queries: Array) -> Array:
     """Return queries, read-only."""
     queries.flags.writeable = False
     return queries

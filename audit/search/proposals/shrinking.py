@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.rows.columns import LAST, Coded
+from dpassay.search.columns import Array
 from dpassay.search.proposals.pair_maker import PairGenerator, Parts
 from dpassay.search.proposals.proposal import Proposal, frozen, root
 
-Numbers = NDArray[np.float64]
+Numbers = Array
 Complexity = tuple[int, ...]
 """Integers >= 0 of a fixed number, the first of them the most important."""
 Tried = tuple[Complexity, Callable[[], Proposal | None]]
@@ -82,7 +82,7 @@ def smaller_rows(maker: PairGenerator, found: Proposal) -> Iterator[Proposal]:
     values, place, new = parts
     now, size = _complexity(maker, parts, asked), len(values)
 
-    def candidate(complexity: Complexity, parts: Parts, asked: NDArray[np.float64]) -> Tried:
+    def candidate(complexity: Complexity, parts: Parts, asked: Array) -> Tried:
         return complexity, partial(maker.make, parts, family, queries=asked)
 
     fewer = _fewer(values, place)
@@ -102,7 +102,7 @@ def smaller_rows(maker: PairGenerator, found: Proposal) -> Iterator[Proposal]:
     yield from simplest_first(now, [candidate(_complexity(maker, *each), *each) for each in tried])
 
 
-def _complexity(maker: PairGenerator, parts: Parts, asked: NDArray[np.float64]) -> Complexity:
+def _complexity(maker: PairGenerator, parts: Parts, asked: Array) -> Complexity:
     """Count rows, queries, cells that change, different rows; then look at cells and place."""
     values, place, new = parts
     both = np.vstack([values, new])
@@ -161,9 +161,7 @@ def _simpler(maker: PairGenerator, both: Coded, place: int) -> Iterator[Coded]:
     yield other
 
 
-def _simpler_queries(
-    maker: PairGenerator, asked: NDArray[np.float64]
-) -> Iterator[NDArray[np.float64]]:
+def _simpler_queries(maker: PairGenerator, asked: Array) -> Iterator[Array]:
     for j, column in enumerate(maker.form.features if maker.asked else ()):
         yield _put(asked, (slice(None), j), maker.marks[column][0])
         yield from _plainer(maker, asked, j, column)

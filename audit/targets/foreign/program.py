@@ -186,9 +186,7 @@ class Child:
         """Return the last lines of stderr for a message, in one line and below it."""
         text = self._stderr.decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if not lines:
-            return ""
-        return f"stderr ends: {' | '.join(lines[-SHOWN:])}\n{text.rstrip()}"
+        return f"stderr ends: {' | '.join(lines[-SHOWN:])}\n{text.rstrip()}" if lines else ""
 
     def close(self) -> None:
         """End it, and all that it has started."""

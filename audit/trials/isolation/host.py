@@ -594,9 +594,7 @@ class Hosts:
             for host in (*self._open, *self._ending):
                 host.close()
             self._open, self._ending, self._said, self._owner = [], [], Said(), lineage()
-        for host in self._open:
-            if host.closed:
-                self._said.take(host.said)
+        self._end(host for host in self._open if host.closed)
         self._open = [host for host in self._open if not host.closed]
         if self._killed:
             raise Lost("nobody waits for it any more")
@@ -622,25 +620,21 @@ class Hosts:
 
         It is ordered now, and waited for with the next, or at the end.
         """
-        self._await_ends()
+        self._end(self._ending)
         for host in others._open:
             host.kill()
         self._ending, others._open = others._open, []
         self._said.take(others._said)
 
-    def _await_ends(self) -> None:
-        for host in self._ending:
+    def _end(self, hosts: Iterable[Host]) -> None:
+        for host in hosts:
             host.close()
             self._said.take(host.said)
-        self._ending = []
 
     def close(self) -> None:
         """End all of them, and tell on stderr what they have printed."""
-        self._await_ends()
-        for host in self._open:
-            host.close()
-            self._said.take(host.said)
-        self._open, lines, self._said = [], self._said.lines(), Said()
+        self._end([*self._ending, *self._open])
+        self._ending, self._open, lines, self._said = [], [], self._said.lines(), Said()
         for line in lines:
             with suppress(OSError):
                 sys.stderr.write(f"dpassay: {self.name} printed: {line}\n")

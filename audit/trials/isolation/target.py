@@ -23,7 +23,7 @@ from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.adapter import TRAINING, full, given, is_trainer
 from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import PairGroup
-from dpassay.targets.guard import AuditTarget, Pilot
+from dpassay.targets.guard import Array, AuditTarget, Pilot
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import AnswerKind, can_be_rebuilt, expected
 from dpassay.trials.isolation.host import GARBLED, Handle, Hosts, LostProcess
@@ -242,22 +242,15 @@ class Isolated(AuditTarget):
 
     def neighbour(self, data: Any, state: Any, change: Change) -> Any:
         """Return what stands for the state of the changed dataset."""
-        return self._state(
-            f"prepare on the neighbour with {change}",
-            "neighbour",
-            data,
-            state,
-            change,
-            known=(data,),
-        )
+        what = f"prepare on the neighbour with {change}"
+        return self._state(what, "neighbour", data, state, change, known=(data,))
 
     def scratch(self, data: Any, change: Change) -> Any:
         """Return what stands for the state of the changed dataset, prepared without `update`."""
-        return self._state(
-            f"prepare on the neighbour with {change}", "scratch", data, change, known=(data,)
-        )
+        what = f"prepare on the neighbour with {change}"
+        return self._state(what, "scratch", data, change, known=(data,))
 
-    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
+    def law(self, state: Any, queries: Array, where: str) -> Law | None:
         """Return the exact law at the queries; None where this dataset has none."""
         if not self.has_law:
             return None
@@ -267,12 +260,7 @@ class Isolated(AuditTarget):
         return law
 
     def sample(
-        self,
-        state: Any,
-        queries: NDArray[np.float64],
-        size: int,
-        rng: np.random.Generator,
-        where: str,
+        self, state: Any, queries: Array, size: int, rng: np.random.Generator, where: str
     ) -> NDArray[Any]:
         """Return trials, see `AuditTarget.sample`; `rng` goes on as it did in the other process."""
         told: Drawn = self._ask(
@@ -297,11 +285,11 @@ class Isolated(AuditTarget):
         told = self._ask("sample on a pilot dataset", "encoder", list(pilots), own, failures)
         return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
 
-    def alike(self, datasets: Sequence[Any], queries: NDArray[np.float64]) -> int:
+    def alike(self, datasets: Sequence[Any], queries: Array) -> int:
         """Return how many datasets give the same answers; see `dpassay.trials.own_coins`."""
         return int(self._ask("sample on some datasets", "alike", list(datasets), queries))
 
-    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+    def answer_words(self, answer: int, query: Array) -> str:
         """Describe an answer at a query; empty if the mechanism does not, or is gone."""
         if not offers(self.mechanism, "answer_words"):
             return ""
@@ -334,7 +322,7 @@ class Isolated(AuditTarget):
         offered = offers(self.mechanism, "symmetries")
         return tuple(self._ask("symmetries", "symmetries", sides)) if offered else ()
 
-    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+    def towards(self, directions: Array, columns: int) -> Array:
         """Return read-only queries for the released vector's coordinates along directions."""
         asked = self._ask("towards", "towards", directions, columns)
         found = self._read(lambda told: points(told, "towards"), asked, "towards")
@@ -343,13 +331,8 @@ class Isolated(AuditTarget):
     def check_unchanged(self, groups: tuple[PairGroup, ...]) -> None:
         """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
         bases = [group.pairs.base for group in groups]
-        self._ask(
-            "its datasets",
-            "check_unchanged",
-            bases,
-            [group.digest for group in groups],
-            known=bases,
-        )
+        digests = [group.digest for group in groups]
+        self._ask("its datasets", "check_unchanged", bases, digests, known=bases)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On another machine it is the target itself: all that runs there is the user's."""
