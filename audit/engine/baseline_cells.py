@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpassay.engine.directions import OpenExecutor
 from dpassay.pairs import change_key
 from dpassay.stats.bounds import Counts, Histograms
+from dpassay.stats.methods import of_fixed_size
 from dpassay.targets.groups import DIRECTIONS, PairGroup
 from dpassay.trials.encoders import Bins, Coding, Rounded
 from dpassay.trials.tasks import Task
@@ -69,6 +70,7 @@ def certified_again(
         one, other = both[::-1] if DIRECTIONS.index(cell["direction"]) else both
         again.append(
             {name: cell[name] for name in IDENTITY if name in cell}
+            | {"method": of_fixed_size(cell["method"], means=cell["histograms"] is not None)}
             | _counted(cell, one, other, codings[group], query, labels)
         )
     return tuple(again)

@@ -22,6 +22,7 @@ from dpassay.record.witness_words import in_words
 from dpassay.rows.rows import Rows
 from dpassay.search.patterns import Pattern
 from dpassay.stats.bounds import Bound
+from dpassay.stats.methods import of_fixed_size
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import PairGroup
 
@@ -143,8 +144,7 @@ def _trials(result: Result, bound: Bound) -> dict[str, Any] | None:
         found["parts"] = _parts(result.evidence.parts)
     if not result.target.seeded:
         spreads = {} if histograms is None else {"spreads": list(histograms.spreads)}
-        fixed = "stouffer" if histograms is None else "betting"
-        method = bound.method if bound.joint is None else fixed
+        method = of_fixed_size(bound.method, means=histograms is not None)
         found["own_coins"] = {"alpha": bound.alpha, "method": method} | spreads
     return found
 

@@ -21,6 +21,13 @@ The accuracy test bounds the larger leak of the two labels, not that of a given 
 """
 
 
+def of_fixed_size(method: str, *, means: bool) -> str:
+    """Return the test of fresh trials, as many as were planned, for a bound of some method."""
+    if method != "paired":
+        return method
+    return "betting" if means else "stouffer"
+
+
 def method_name(recorded: str) -> str:
     """Return what people are shown of a method of a record."""
     return METHODS.get(recorded, recorded)

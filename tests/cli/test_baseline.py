@@ -27,8 +27,7 @@ def predict(data, queries, size, rng):
     p = 1 / (1 + np.exp(-{strength} * (2 * data.y[0] - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
 """
-CONFIG = f"""{rewritten.CONFIG}
-stop_early = false
+CONFIG = f"""stop_early = false{rewritten.CONFIG}
 target = "weakened:predict"
 name = "api"
 claim = {{ epsilon = 1.0 }}
@@ -101,6 +100,24 @@ def test_worse_is_red_and_restored_is_green(project: Path, capsys: Capture) -> N
     assert "No privacy regression shown; 1 entry unchanged" in text
     assert "the baseline's 5 cells counted again" in text
     assert "may have been missed" in text
+
+
+def test_a_first_proof_is_counted_again_by_a_test_of_fixed_size(
+    folder: Path, capsys: Capture
+) -> None:
+    raced = CONFIG.replace("stop_early = false\n", "")
+    Path("dpassay.toml").write_text(raced, encoding="utf-8")
+    for strength, code in ((1.8, 1), (0.5, 0)):
+        Path("weakened.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
+        assert main_anew("weakened", QUICK) == code
+        (result,) = json.loads(Path("report/record.json").read_text("utf-8"))["results"]
+        if strength == 1.8:
+            assert [cell["method"] for cell in result["per_query"]] == ["paired"]
+            assert main(["baseline", "accept"]) == 0
+    assert [cell["method"] for cell in result["again"]] == ["stouffer"]
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 0
+    assert "fell: api.own.monte-carlo" in said(capsys)
 
 
 def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: Capture) -> None:
