@@ -302,7 +302,7 @@ class Search:
         if self.deadline.stops():
             return
         told = self.drawing.told("looking closer", 1)
-        size = max(LEAST, self.budget.draws // UNSURE)
+        size = self._affordable(max(LEAST, self.budget.draws // UNSURE), 1, self.runs())
         self.choose(encoder, self.drawing.draw(encoder, [found], size, "sharpen", told))
 
     def _decided(self, finalists: list[Candidate]) -> Candidate:
@@ -340,7 +340,7 @@ class Search:
         """
         fresh: Candidate | None = None
         for step in range(STEPS):
-            if self.deadline.stops():
+            if self.deadline.stops() or self.runs() < SMALLER * LEAST:
                 break
             same, draws = Candidate(proposal=found.proposal), self.budget.draws
             some = self._candidates(islice(self.space.smaller(found.proposal), SMALLER))
@@ -348,12 +348,13 @@ class Search:
                 break
             try:
                 size = max(LEAST, min(draws // 4, MOST_SMALLER))
+                size = self._affordable(size, SMALLER, self.runs() / 4)
                 self.look(encoder, [*some, same], size, f"shrink {step}")
                 smaller = next((each for each in some if keeps(each, same)), None)
                 if smaller is None:
                     break
                 both = [smaller] if fresh else [smaller, same]
-                size = min(draws, MOST_SHRUNK)
+                size = self._affordable(min(draws, MOST_SHRUNK), 2, self.runs() / 4)
                 self.look(encoder, both, size, f"shrunk {step}", self.choose)
             except TargetError as error:
                 if error.fatal:

@@ -191,3 +191,17 @@ def test_what_is_no_time_is_refused(clock: Clock, seconds: Any) -> None:
 def test_it_goes_with_data() -> None:
     with pytest.raises(InvalidInput, match=r"^search_seconds: goes with data"):
         audit(lambda data, rng: 0, claim=DP(epsilon=1.0), search_seconds=5)
+
+
+@pytest.mark.parametrize("seconds", [1000.0, 8000.0])
+def test_pairs_have_as_many_runs_as_there_is_time_for(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    free = hunted(clock, None, scale=1.0)
+    monkeypatch.setattr(Drawing, "pace", 1.0)
+    result = hunted(clock, seconds, scale=1.0)
+    made, whole = looked(result)["search"], looked(free)["search"]
+    assert len(made) == len(whole)
+    assert all(each["draws"] < before["draws"] for each, before in zip(made, whole, strict=True))
+    certified = sum(size for size in (result.draws, result.draws // 10)) * 2
+    assert evidence_of(result).trials <= 1.3 * seconds + certified
