@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -59,10 +60,12 @@ class Drawing:
         pilots: int = PILOTS,
         runs: int = PILOT,
         phase: str = "pilot",
+        left: Callable[[], float] = lambda: math.inf,
     ) -> Encoder:
         """Fit the encoder on both sides of pairs that lie far apart in the list.
 
-        `failures` says that a run may raise an exception, also if these do not.
+        `failures` says that a run may raise an exception, also if these do not; `left` for how many
+        runs there is time, of which each side has its part, 4 at least.
         """
         sides = {}
         for each in self.spread_out(proposals, pilots):
@@ -71,14 +74,15 @@ class Drawing:
             for data in (base, pairs.changes[0].apply(base)):
                 key = (self.seed, self.target.name, data.digest, digest(queries), phase)
                 sides[key] = data, self.asked(queries), key
-        self.spent.append(runs * len(sides))
         # each dataset once: numbers that come twice are taken for values of their own
         own = "" if self.space.own is None else self.space.own.digest
         drawn, told = [], max(self.paces[1:], default=0.0) > SLOW
         for number, asked in enumerate(sides.values(), 1):
+            size = int(np.clip(left() / (len(sides) - number + 1), min(4, runs), runs))
+            self.spent.append(size)
             started = time.perf_counter()
-            drawn.append(self.target.pilot(asked, runs))
-            self.paces.append((time.perf_counter() - started) / runs)
+            drawn.append(self.target.pilot(asked, size))
+            self.paces.append((time.perf_counter() - started) / size)
             # the first request may load things; slow runs are told of without waiting for all, and
             # the few runs of a race do not show the pace of fast ones
             whole = number == len(sides) and runs == PILOT

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from dpassay.engine.budget import Budget
 from dpassay.engine.detection.searches import Round
-from dpassay.engine.searching.drawing import PILOT, PILOTS, Bases, Drawing
+from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.engine.searching.pair_candidates import (
     Candidate,
     Certainties,
@@ -76,10 +77,10 @@ SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_00
 ENOUGH_SETTLED; n / 16 if that is more, at most MOST_SETTLED."""
 SHORTER = 4
 """A search that goes on beyond what is certain has so many times fewer trials."""
-PORTIONS, FEWEST, LITTLE = 16, 32, 4
+PORTIONS, FEWEST, LITTLE, PILOTING = 16, 32, 4, 8
 """Where time is limited, the clock is looked at so many times in a round, and a pair has as many
 trials per side as there is time for, but so many at least. Paths are walked if that takes one in so
-many of the runs that are left."""
+many of the runs that are left, and the pilot has one in so many of the seconds."""
 clock = time.monotonic
 """Tells seconds; a test puts another one here."""
 
@@ -173,8 +174,9 @@ class Search:
         """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         proposals = self.space.first(rng, FIRST)
-        runs = self._affordable(PILOT, PILOTS, self.runs() / PORTIONS)
-        encoder = known or self.drawing.encoder(proposals, failures=failures, runs=runs)
+        part = self.deadline.gone + (1 - self.deadline.gone) / PILOTING
+        left = partial(self.runs, part)
+        encoder = known or self.drawing.encoder(proposals, failures=failures, left=left)
         paths = paths_of(self.space)
         if most(paths) * LITTLE > self.runs():
             paths = []
