@@ -34,7 +34,7 @@ many."""
 ROUNDING = 1e-9
 """More than the numerical error of the evidence, as a logarithm."""
 NEXT_TO_NOTHING = 1e-3
-"""Where the claim allows nothing, this is refuted first."""
+"""Where the claim allows nothing, this is refuted first, and next where it allows less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,7 +112,7 @@ class Joint:
         for _ in range(STEPS):
             if self.log_evidence(lines(leak)) < needed(alpha):
                 break
-            found, leak = leak, STEP * leak
+            found, leak = leak, max(STEP * leak, NEXT_TO_NOTHING)
         return found
 
 

@@ -171,6 +171,24 @@ def test_the_record_says_in_what_lots_it_was_drawn_and_the_witness_replays() -> 
     assert again.refuted
 
 
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 10.0), (-0.05, 0.05)])
+def test_means_of_any_range_are_bounded_again_and_replayed(limits: tuple[float, float]) -> None:
+    low, high = limits
+
+    def answer(data: Labelled, queries: Points, size: int, rng: Rng) -> Any:
+        return low + (high - low) * response(2.0)(data, queries, size, rng)
+
+    claim = PredictionStability(gamma=0.1 * (high - low))
+    found = run(answer, claim=claim, numbers=limits)
+    (entry,) = recorded([found])["results"]
+    (cell,) = entry["per_query"]
+    assert (found.verdict, cell["method"]) == ("refuted", "paired")
+    assert at_alpha(cell, claim, cell["alpha"]) == pytest.approx(cell["lower"], rel=1e-6)
+    assert cell["lower"] < 0.8 * (high - low)
+    again = replay(json.loads(json.dumps(make_witness(found))), target=found.target)
+    assert (again.reproduced, again.refuted) == (True, True)
+
+
 def test_what_a_guard_says_of_a_race_is_asked_of_the_whole_audit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -148,6 +148,7 @@ def test_a_lower_bound_is_the_last_of_the_leaks_that_are_refuted() -> None:
     assert found > 1
     assert joint.lower(tester.lines, 0.1, 1e-30) == 0.0
     assert joint.lower(tester.lines, 0.0, 0.01) > 0.1
+    assert joint.lower(tester.lines, 1e-90, 0.01) > 0.1
     again = Joint.from_json(joint.as_json())
     assert again.lower(tester.lines, 0.1, 0.01) == found
     assert again.as_json() == joint.as_json()
