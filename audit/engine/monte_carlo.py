@@ -213,14 +213,15 @@ def raced_evidence(
     places = [(found.group, None), (found.group, found.pair)]
     lines, enough = tester.lines(just_above(tester.promised)), needed(spending.each_lower)
     lots: list[Lot] = []
-    phase, goal = "paired", EARLIEST
+    phase = "paired"
     for look in itertools.count():
         drawn = sum(size for _, size, _ in lots)
         more = PROCESSES if look == 0 else PROCESSES // 4
         rows = max(1, round(drawn * GROWTH / more))
         if drawn + more * rows > budget.draws:
             return None
-        progress("certifying", drawn, goal)
+        # nobody knows how many it takes, and the first processes do not show the pace
+        progress("certifying", drawn, max(EARLIEST, 2 * drawn))
         lots += [(phase, rows, len(lots) + number) for number in range(more)]
         trials = certified_afresh(executor, found, screened, lots)
         calls = {side: [screened.lots[lot][side].calls for lot in lots] for side in places}
@@ -238,7 +239,6 @@ def raced_evidence(
         promises = float(wealth.max()) / joint.pairs * budget.draws
         if joint.pairs >= EARLIEST and promises < enough:
             return None
-        goal = round(joint.pairs * max(2.0, enough / evidence if evidence > 0 else 0.0))
     found = replace(found, event=int(event), direction=int(direction))
     bound = Bound(
         value=joint.lower(tester.lines, tester.promised, spending.each_lower),
