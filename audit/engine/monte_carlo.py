@@ -14,7 +14,7 @@ import numpy as np
 
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
-from dpassay.engine.budget import Budget, Race
+from dpassay.engine.budget import SCREENED, Budget, Race
 from dpassay.engine.certification import (
     Certification,
     Counts,
@@ -205,11 +205,16 @@ def raced_evidence(
 
     Each run on S and its partner on S' start from the same generator state, in new processes where
     nothing is left of what the screening has seen. Return None where the trials that the budget
-    allows do not refute, or promise too little.
+    allows do not refute, or promise too little, as those of the screening may, unless they are
+    next to none.
     """
     spending = budget.spending(groups, profiled=False)
     some = _finalists(tester, groups, screened, budget)
     found = max(some, key=attrgetter("leads"))
+    sides = screened.counts[found.group][:, found.pair, found.query]
+    seen = tester.seen(found, sides[found.direction], sides[1 - found.direction])
+    if screened.draws >= SCREENED[0] and tester.leak(*seen) <= tester.promised:
+        return None
     places = [(found.group, None), (found.group, found.pair)]
     lines, enough = tester.lines(just_above(tester.promised)), needed(spending.each_lower)
     lots: list[Lot] = []
