@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import math
 import tracemalloc
@@ -150,6 +151,7 @@ def test_names_are_no_formulas_and_come_back(
 def peak(work: Callable[[], object]) -> int:
     """Return how many bytes of Python's memory some work takes at most, done once before."""
     work()
+    gc.collect()
     tracemalloc.start()
     try:
         work()
