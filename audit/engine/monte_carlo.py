@@ -205,8 +205,8 @@ def raced_evidence(
 
     Each run on S and its partner on S' start from the same generator state, in new processes where
     nothing is left of what the screening has seen. Return None where the trials that the budget
-    allows do not refute, or promise too little, as those of the screening may, unless they are
-    next to none.
+    allows do not refute or promise too little, or where the screening shows no leak above the
+    claim; a single cell is screened too little for that.
     """
     spending = budget.spending(groups, profiled=False)
     some = _finalists(tester, groups, screened, budget)

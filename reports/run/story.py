@@ -350,9 +350,11 @@ def _alpha(r: ResultView, run: Raw) -> tuple[str, ...]:
             f"; {plain(spent['profile'])} for the bands of the privacy profiles, "
             f"{plain(spent['each_profile'])} at each cell"
         )
-    once = "the certification trials were looked at once"
     if any("joint" in cell for cell in r.raw["per_query"]):
-        once = "the test of pairs of runs may be looked at after every pair"
+        return f"{text}.", "The bet is averaged over events and directions; looking at it is free."
     choice = "direction, event and test" if r.words.events else "direction and test"
-    free = f"Choosing the {choice} of each cell cost nothing: the screening chose them, and {once}."
+    free = (
+        f"Choosing the {choice} of each cell cost nothing: the screening chose them, and the "
+        "certification trials were looked at once."
+    )
     return f"{text}.", free
