@@ -149,7 +149,7 @@ class Race(Budget):
 
     @property
     def alone(self) -> Race:
-        """Return what a cell has that needs no choice."""
+        """Return the budget of a single cell, which needs no choice."""
         most = min(self.draws, REACH * SCREENED[-1])
         return replace(self, draws=most, screened=SCREENED[0] // 2)
 

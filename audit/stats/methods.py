@@ -22,7 +22,7 @@ The accuracy test bounds the larger leak of the two labels, not that of a given 
 
 
 def of_fixed_size(method: str, *, means: bool) -> str:
-    """Return the test of fresh trials, as many as were planned, for a bound of some method."""
+    """Return the test that a planned number of fresh trials has, after a bound by `method`."""
     if method != "paired":
         return method
     return "betting" if means else "stouffer"

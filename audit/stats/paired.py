@@ -29,12 +29,11 @@ Line = tuple[float, float]
 
 STAKES = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 0.95])
 FIRST, STEP, STEPS = 1.001, 1.02, 1000
-"""Leaks are refuted one after another: the claim times the first, then by steps; at most so
-many."""
+"""The claim times FIRST is tested first; every next leak is STEP times the last, STEPS at most."""
 ROUNDING = 1e-9
 """More than the numerical error of the evidence, as a logarithm."""
 NEXT_TO_NOTHING = 1e-3
-"""Where the claim allows nothing, this is refuted first, and next where it allows less."""
+"""Where the claim allows nothing, this leak is tested first; where it allows less, second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,7 +90,7 @@ class Joint:
         return wealth
 
     def covariance(self, event: int) -> float:
-        """Return that of what an event came to on the two sides."""
+        """Return the covariance of an event's values on the two sides."""
         h, seen = self.values / self.unit, self.seen[event] / self.pairs
         return float(h @ seen @ h - (h @ seen).sum() * (seen @ h).sum())
 
@@ -122,7 +121,7 @@ def needed(alpha: float) -> float:
 
 
 def just_above(promised: float) -> float:
-    """Return the smallest leak that is refuted of a claim."""
+    """Return the leak that is tested first, a little above the claim."""
     return FIRST * promised or NEXT_TO_NOTHING
 
 
